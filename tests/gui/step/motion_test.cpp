@@ -360,5 +360,36 @@ TEST(StepMoves, AFrameOfMotionIsTwoMillisecondsAtMostAndPlayAFifthOfACore) {
   EXPECT_EQ(play(w, 10).frames, 3);
 }
 
+// The still picture of a load has its source too, as a place: the tile's segment of the tensor, and nothing once it is
+// there. What is stored goes to one.
+TEST(StepMoves, AStillStepShowsWhereInHbmItsTilesCameFrom) {
+  TestWindow w;
+  open_moving(w);
+  w.controller().update({SetReducedMotion{true}});
+  const Recording& rec = recording(w);
+  const auto sources_at = [&](EventIndex e) {
+    w.controller().update({GoToEvent{e}});
+    w.draw_frames(4);
+    std::map<Slot, InFlight> out;
+    for (const InFlight& f : w.shell().step_ui().tiles.sources) out[f.slot] = f;
+    return out;
+  };
+  const EventIndex first = step_of(rec, Phase::load_kv), second = step_of(rec, Phase::load_kv, first + 1);
+  const auto seen = sources_at(second);
+  ASSERT_EQ(seen.size(), 2U);
+  for (const auto& [slot, id] : {std::pair{Slot::k, "##tile_k"}, {Slot::v, "##tile_v"}}) {
+    ASSERT_TRUE(seen.contains(slot));
+    const ImRect to = item(w, id);
+    const InFlight& from = seen.at(slot);
+    const float each = to.GetWidth() / static_cast<float>(rec.key_tiles());
+    EXPECT_NEAR(from.left, to.Min.x + each, 1.5F) << "the second of the key tiles";
+    EXPECT_NEAR(from.right - from.left, each, 1.5F);
+    EXPECT_LT(from.bottom, to.Min.y);
+  }
+  EXPECT_TRUE(sources_at(step_of(rec, Phase::scores)).empty());
+  EXPECT_TRUE(sources_at(step_of(rec, Phase::load_q)).contains(Slot::q));
+  EXPECT_TRUE(sources_at(step_of(rec, Phase::store_o)).contains(Slot::o_new));
+}
+
 }  // namespace
 }  // namespace attn

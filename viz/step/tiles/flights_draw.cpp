@@ -52,6 +52,7 @@ class Planner {
           const Box& card)
       : rec_(rec), now_(now), before_(before), layout_(layout), card_(card) {}
   StepFlights plan();
+  std::vector<Shelf> shelves();
 
  private:
   struct Standing {
@@ -59,6 +60,8 @@ class Planner {
     const TilePlace* place = nullptr;
   };
   const TileScene& tile_at(Column c) const { return now_.tiles[static_cast<std::size_t>(c)]; }
+  template <class Use>
+  void each_made(const Use& use) const;
   Standing standing(Slot slot) const;
   Standing standing(const LitOperand& operand) const;
   const TileScene* held(const TileScene& tile) const;
@@ -116,6 +119,8 @@ Shelf Planner::shelf(const TileScene& tile, const TilePlace& place, bool stores)
   const SlotRow& row = slot_row(tile.slot);
   const bool by_key = row.rows == SlotRows::keys || row.columns == SlotColumns::keys;
   Shelf out;
+  out.of = &tile;
+  out.slot = place.box;
   const float top = card_.min.y + s.px(kShelfTop), least = s.px(60);
   out.box = {{place.box.min.x, top}, {std::max(place.box.max.x, place.box.min.x + least), top + s.px(kShelf)}};
   out.box.max.x = std::min(out.box.max.x, card_.max.x - s.px(8));
@@ -273,17 +278,30 @@ void Planner::make(const TileScene& tile, const TilePlace& place) {
   if (out_.flights.size() > before) out_.arrivals.push_back(std::move(to));
 }
 
-StepFlights Planner::plan() {
+template <class Use>
+void Planner::each_made(const Use& use) const {
   const auto each = [&](const TileScene& tile, const TilePlace& place) {
-    if (!tile.made || !tile.live || place.y.size() < 2) return;
-    tile.brought ? bring(tile, place) : make(tile, place);
+    if (tile.made && tile.live && place.y.size() >= 2) use(tile, place);
   };
   for (const Column c : now_.columns) each(tile_at(c), layout_.places[static_cast<std::size_t>(c)]);
   each(now_.k, layout_.k);
   each(now_.v, layout_.v);
   for (std::size_t n = 0; n < now_.sides.size(); ++n) each(now_.sides[n].tile, layout_.sides[n]);
+}
+
+StepFlights Planner::plan() {
+  each_made(
+      [this](const TileScene& tile, const TilePlace& place) { tile.brought ? bring(tile, place) : make(tile, place); });
   store();
   return std::move(out_);
+}
+
+std::vector<Shelf> Planner::shelves() {
+  each_made([this](const TileScene& tile, const TilePlace& place) {
+    if (tile.brought) bring(tile, place);
+  });
+  store();
+  return std::move(out_.shelves);
 }
 
 }  // namespace
@@ -321,6 +339,15 @@ Box Shelf::segment() const {
   return {{box.min.x + left, box.min.y}, {box.min.x + left + width, box.max.y}};
 }
 
+std::array<ImVec2, 4> shelf_way(const Shelf& shelf, float least) {
+  const Style& s = style();
+  constexpr float kBeside = 9, kPastTitle = 6, kInto = 11;  // logical
+  const float title = shelf.of == nullptr ? 0 : runs_width(shelf.of->title, 14);
+  const float x = std::max({shelf.slot.max.x + s.px(kBeside), shelf.slot.min.x + title + s.px(kPastTitle), least});
+  const float y = shelf.box.centre().y, end = shelf.slot.min.y + std::min(s.px(kInto), shelf.slot.height() / 2);
+  return {{{shelf.box.max.x, y}, {x, y}, {x, end}, {shelf.slot.max.x + s.px(4), end}}};
+}
+
 float left_of(const TilesScene& scene, std::int32_t r) {
   const TileScene* alpha = tile_of(scene, Slot::alpha);
   if (alpha == nullptr || !alpha->live || r >= alpha->rows) return 1;
@@ -331,6 +358,11 @@ float left_of(const TilesScene& scene, std::int32_t r) {
 StepFlights step_flights(const Recording& rec, const TilesScene& now, const TilesScene& before,
                          const TilesLayout& layout, const Box& card) {
   return Planner(rec, now, before, layout, card).plan();
+}
+
+std::vector<Shelf> step_shelves(const Recording& rec, const TilesScene& now, const TilesLayout& layout,
+                                const Box& card) {
+  return Planner(rec, now, now, layout, card).shelves();
 }
 
 }  // namespace attn

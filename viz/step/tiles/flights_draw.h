@@ -2,6 +2,7 @@
 // row's largest score up to m, O to HBM. Every cell that flies is one of the recording's, before this step or after it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -43,6 +44,8 @@ struct Arrival {
 // A tensor in HBM while tiles come from it or go there: one segment a tile.
 struct Shelf {
   Box box;
+  const TileScene* of = nullptr;  // the slot's tile that comes or goes,
+  Box slot;                       // and where it stands
   TensorColour hue = TensorColour::q;
   std::int32_t tiles = 1, tile = 0;
   bool stores = false;
@@ -57,6 +60,12 @@ struct StepFlights {
 // `before`: the scene of the step before, laid out alike. `card`: the tiles' card; HBM is at its upper edge.
 StepFlights step_flights(const Recording& rec, const TilesScene& now, const TilesScene& before,
                          const TilesLayout& layout, const Box& card);
+
+// The shelves of a step that stands still: what it has brought, and what it has stored.
+std::vector<Shelf> step_shelves(const Recording& rec, const TilesScene& now, const TilesLayout& layout,
+                                const Box& card);
+// From the shelf's end to the slot's side, past the slot's title, at `least` or right of it: three lines, four corners.
+std::array<ImVec2, 4> shelf_way(const Shelf& shelf, float least);
 
 // What alpha leaves of row `r` of the tile; 1 where nothing is known of it.
 float left_of(const TilesScene& scene, std::int32_t r);

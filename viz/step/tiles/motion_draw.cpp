@@ -1,9 +1,11 @@
 #include "viz/step/tiles/parts_draw.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -88,7 +90,7 @@ void draw_shelf(const Drawn& d, const Shelf& shelf) {
   draw_outline(d.list, segment, colour_of(Token::text), 1, 1);
   const char* words = "HBM";
   const float width = text_width(Face::bold, 10, words);
-  draw_text(d.list, {shelf.box.min.x - width - d.s.px(5), shelf.box.min.y - d.s.px(4)}, Face::bold, 10,
+  draw_text(d.list, {shelf.box.min.x - width - d.s.px(5), shelf.box.min.y - d.s.px(2)}, Face::bold, 10,
             colour_of(Token::dim), words);
 }
 
@@ -167,6 +169,33 @@ void draw_slot(const Drawn& d, const TileScene& tile, const TilePlace& place) {
   else
     draw_tile(d, *a->held, place);
   d.list->PopClipRect();
+}
+
+void draw_sources(const Drawn& d, const std::vector<Shelf>& shelves, std::span<const Box> taken) {
+  constexpr float kLeft = 2, kRight = 12;  // logical: what a line keeps free, as a title may begin right of it
+  const float thick = std::max(1.0F, d.s.px(1.5F)), head = d.s.px(4.5F);
+  const auto way_from = [&](const Shelf& shelf, float least) -> std::optional<std::array<ImVec2, 4>> {
+    const auto way = shelf_way(shelf, least);
+    const Box down{{way[1].x - d.s.px(kLeft), way[1].y}, {way[1].x + d.s.px(kRight), way[2].y}};
+    const auto crosses = [&](const Box& box) { return meet(box, down); };
+    return std::ranges::any_of(taken, crosses) ? std::nullopt : std::optional(way);
+  };
+  for (const Shelf& shelf : shelves) {
+    draw_shelf(d, shelf);
+    const Box from = shelf.segment();
+    d.ui.sources.push_back({shelf.of->slot, from.min.x, from.min.y, from.max.x, from.max.y});
+    auto found = way_from(shelf, 0);
+    // Past the card of what is on chip, which stands over Q.
+    if (!found && d.layout.has_chip) found = way_from(shelf, d.layout.chip.max.x + d.s.px(5));
+    if (!found) continue;
+    std::array<ImVec2, 4>& way = *found;
+    const ImU32 ink = colour_of(shelf.hue);
+    ImVec2& end = shelf.stores ? way[0] : way[3];
+    const ImVec2 tip = end;
+    end.x += head;
+    d.list->AddPolyline(way.data(), static_cast<int>(way.size()), ink, ImDrawFlags_None, thick);
+    d.list->AddTriangleFilled(tip, {end.x, end.y - head * 0.8F}, {end.x, end.y + head * 0.8F}, ink);
+  }
 }
 
 void draw_flights(const Drawn& d) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,9 @@ std::optional<Moving> moving_step(const TilesPanel& panel, const TilesScene& sce
 void draw_slot(const Drawn& d, const TileScene& tile, const TilePlace& place);
 // Whether what stands in the box keeps its number back: at one place at most one number is readable.
 bool keeps_quiet(const Drawn& d, const Box& box);
+// A step that stands still: where in HBM it brought its tiles from, or stored them, and a line from there to the slot
+// that crosses nothing of `taken`.
+void draw_sources(const Drawn& d, const std::vector<Shelf>& shelves, std::span<const Box> taken);
 // HBM's shelves and what is on its way; tells `ui.flying`.
 void draw_flights(const Drawn& d);
 

@@ -308,7 +308,7 @@ void show_pointed(const TilesPanel& panel, const Drawn& d, const std::optional<P
 
 // ---- parts of the keys, or consumers with rows of their own, side by side
 
-constexpr float kPartTitle = 22, kBetweenParts = 26;  // logical
+constexpr float kPartTitle = 25, kUnderHbm = 3, kBetweenParts = 26;  // logical
 
 // The step that the run has come to.
 EventIndex cursor_of(const TilesPanel& panel) {
@@ -317,9 +317,9 @@ EventIndex cursor_of(const TilesPanel& panel) {
 
 void draw_lane_title(ImDrawList* list, const Box& area, const LaneTitle& lane, bool live) {
   const Face face = live ? Face::bold : Face::text;
-  draw_text(list, area.min, face, 14, colour_of(live ? Token::text : Token::dim), lane.title);
-  draw_runs(list, {area.min.x + text_width(face, 14, lane.title) + style().px(10), area.min.y + style().px(1)}, 13,
-            lane.words);
+  const float y = area.min.y + style().px(kUnderHbm);
+  draw_text(list, {area.min.x, y}, face, 14, colour_of(live ? Token::text : Token::dim), lane.title);
+  draw_runs(list, {area.min.x + text_width(face, 14, lane.title) + style().px(10), y + style().px(1)}, 13, lane.words);
 }
 
 bool tiles_are_whole(const Recording& rec) {
@@ -396,6 +396,14 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   const std::optional<Moving> moving = moving_step(panel, scene, layout, box);
   const Drawn drawn{list, scene, layout, lit, panel.ui, s, moving ? &*moving : nullptr};
   draw_all(drawn);
+  panel.ui.sources.clear();
+  if (!moving) {
+    std::vector<Box> taken{layout.k.box, layout.v.box};  // what stands above the rows
+    if (layout.has_chip && !scene.chip_folded) taken.push_back(layout.chip);
+    if (layout.has_pointed) taken.push_back(layout.pointed);
+    if (area.min.y > whole.min.y) taken.push_back({whole.min, {whole.max.x, area.min.y}});  // the parts' titles
+    draw_sources(drawn, step_shelves(panel.rec, scene, layout, box), taken);
+  }
   if (lit) light_cell(drawn, *lit, panel.ui.focused ? 2.0F : 1.0F);
   if (layout.has_chip && !scene.chip_folded)
     draw_chip_card(list, layout.chip, chip_scene(panel.rec, scene.at.event, panel.state.document.sweep.arch));

@@ -63,6 +63,7 @@ struct TilesUiState {
   bool less_motion = false;            // the system asks for it: the shell says so
   std::shared_ptr<TilesScene> before;  // the step before, as long as this one moves
   std::vector<InFlight> flying;        // what is on its way in this frame
+  std::vector<InFlight> sources;       // at rest: where in HBM it brought its tiles from, or stored them
 
  private:
   std::shared_ptr<const Recording> recording_;
