@@ -29,5 +29,17 @@ TEST(StepWays, AKernelThatDoesNotTakeThePassOffersOneThatDoes) {
   }));
 }
 
+TEST(StepWays, KeysAreSplitFromTheFirstWindowOn) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##whatif_parts");
+    ctx->Yield(3);
+    IM_CHECK_EQ(splits_of(w.state().document.options), 2);
+    IM_CHECK(order_row(recording(w).order).abreast == Abreast::parts);
+    IM_CHECK(ctx->ItemExists("##splits"));
+  }));
+}
+
 }  // namespace
 }  // namespace attn

@@ -34,7 +34,7 @@ bool from_files(const InputSpec& inputs) {
 
 template <class Change>
 ProblemChoice choice(const Document& d, std::string words, bool on, const Change& change) {
-  ProblemChoice c{std::move(words), on, d, {}, {}};
+  ProblemChoice c{std::move(words), on, d, {}, {}, {}};
   change(c.changed);
   return c;
 }
@@ -200,6 +200,18 @@ std::vector<ProblemChoice> what_if_choices(const Document& d) {
       sums_in(DType::f16), sums_in(DType::bf16)};
   static constexpr const char* kIds[] = {"##whatif_max", "##whatif_order", "##whatif_f16", "##whatif_bf16"};
   for (std::size_t n = 0; n < out.size(); ++n) out[n].id = kIds[n];
+  out.back().brief = tr("in bf16");
+  // Once they are split, a menu has the other numbers of parts.
+  const std::vector<ProblemChoice> parts = split_choices(d);
+  if (parts.size() > 1 && !follows_pipeline(now) && ranks_of(now) == 1) {
+    const bool split = splits_of(now) > 1;
+    const std::int64_t count = split ? splits_of(now) : splits_of(parts[1].changed.options);
+    out.push_back(split ? parts[0] : parts[1]);
+    out.back().words = phrase("keys in {} parts", count);
+    out.back().on = split;
+    out.back().id = "##whatif_parts";
+    out.back().help = tr("Each part of the keys gets its own m, ℓ and O, which are then merged");
+  }
   std::vector<ProblemChoice> of_pages = page_what_ifs(d);
   out.insert(out.begin(), std::make_move_iterator(of_pages.begin()), std::make_move_iterator(of_pages.end()));
   if (!follows_pipeline(now)) return out;

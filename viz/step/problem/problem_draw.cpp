@@ -236,8 +236,8 @@ void reading_choice(Cursor& at) {
 }
 
 // A box with its tick and words; returns whether it was clicked.
-bool tick_line(Cursor& at, const char* id, const char* words, bool on) {
-  const Box box{{at.left, at.y}, {at.right, at.y + at.s.px(22)}};
+bool tick_line(Cursor& at, const char* id, const char* words, bool on, float left, float right) {
+  const Box box{{left, at.y}, {right, at.y + at.s.px(22)}};
   ImGui::SetCursorScreenPos(box.min);
   const bool clicked = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
   const Box tick{{box.min.x, box.min.y + at.s.px(4)}, {box.min.x + at.s.px(14), box.min.y + at.s.px(18)}};
@@ -250,7 +250,6 @@ bool tick_line(Cursor& at, const char* id, const char* words, bool on) {
   }
   draw_text_in(at.list, box, Align::left, Face::text, 13, colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim),
                words, 22);
-  at.y += at.s.px(22);
   return clicked;
 }
 
@@ -260,10 +259,20 @@ constexpr float kWhatIfHead = 29, kWhatIf = 22;  // logical
 void what_if(Cursor& at, const std::vector<ProblemChoice>& choices, float bottom) {
   draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), tr("What if"));
   at.y += at.s.px(21);
-  for (const ProblemChoice& c : choices) {
+  constexpr float kShared = 0.56F;  // of the line: the first of two on it
+  const float middle = at.left + (at.right - at.left) * kShared;
+  for (std::size_t n = 0; n < choices.size(); ++n) {
+    const ProblemChoice& c = choices[n];
     if (at.y + at.s.px(kWhatIf) > bottom) break;
-    if (tick_line(at, c.id, c.words.c_str(), c.on)) {
+    const bool second = !c.brief.empty(), first = n + 1 < choices.size() && !choices[n + 1].brief.empty();
+    const std::string& words = second ? c.brief : c.words;
+    const bool clicked = tick_line(at, c.id, words.c_str(), c.on, second ? middle : at.left, first ? middle : at.right);
+    if (!first) at.y += at.s.px(kWhatIf);
+    if (clicked) {
+      const auto why = why_not_recordable(c.changed);
+      at.panel.editing.error = why.value_or("");
       const Document& now = at.panel.state.document;
+      if (why) continue;
       if (c.changed.options != now.options) at.panel.commands.push_back(SetOptions{c.changed.options, 0});
       if (c.changed.inputs != now.inputs) at.panel.commands.push_back(SetInputs{c.changed.inputs, 0});
     }
@@ -374,7 +383,9 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
   const bool asks = (flash || derives || panel.state.document.problem.pass == Pass::backward) && !choices.empty();
   // Those of the pipeline, or of pages, stand first, and need no room for all.
   const bool paged = panel.state.document.problem.storage.kind() == Storage::paged;
-  const std::size_t shown = derives || paged ? 2 : choices.size();
+  const auto lines =
+      static_cast<std::size_t>(std::ranges::count_if(choices, [](const ProblemChoice& c) { return c.brief.empty(); }));
+  const std::size_t shown = derives || paged ? 2 : lines;
   if (asks && at.y + s.px(kWhatIfHead + kWhatIf * static_cast<float>(shown)) <= bottom) {
     separator(at);
     what_if(at, choices, bottom);

@@ -52,6 +52,7 @@ struct ProblemChoice {
   Document changed;
   std::string help;
   const char* id = "";  // of a switch
+  std::string brief;    // its words beside the one before it, on the same line; empty: it has a line of its own
 };
 std::vector<ProblemChoice> dtype_choices(const Document& d);
 // The pass; the kernel follows it.

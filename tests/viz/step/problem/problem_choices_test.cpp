@@ -182,5 +182,18 @@ TEST(ProblemChoices, TheFoldedPanelNamesWhatIfBeforeWhatMayBeCutOff) {
   EXPECT_NE(words.find(", no maximum, keys right to left, sums in f16: "), std::string::npos) << words;
 }
 
+TEST(ProblemChoices, KeysCanBeSplitWhereThereAreTilesToSplit) {
+  Document d;
+  d.problem.Lq = d.problem.Lk = 4;
+  d.options.br = d.options.bc = 2;
+  const ProblemChoice parts = named(what_if_choices(d), "keys in 2 parts");
+  EXPECT_FALSE(parts.on);
+  EXPECT_EQ(splits_of(parts.changed.options), 2);
+  EXPECT_EQ(why_not_recordable(parts.changed), std::nullopt);
+  d.options.bc = 4;  // one key tile
+  EXPECT_EQ(std::ranges::count(what_if_choices(d), "##whatif_parts", [](const auto& c) { return std::string(c.id); }),
+            0);
+}
+
 }  // namespace
 }  // namespace attn
