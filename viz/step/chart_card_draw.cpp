@@ -22,8 +22,7 @@ StepChart shown_of(const ChartCard& card) {
 float draw_tabs(const ChartCard& card, const Box& in) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  std::vector<ChartTab> tabs = chart_tabs(card.at.row);
-  std::erase_if(tabs, [&](const ChartTab& tab) { return !has_chart(card.rec, tab.chart); });
+  const std::vector<ChartTab> tabs = chart_tabs(card.at.row, card.rec);
   float wide = 0;
   const StepChart shown = shown_of(card);
   for (const ChartTab& tab : tabs) wide += text_width(Face::bold, 14, tab.words) + s.px(20);

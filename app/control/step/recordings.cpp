@@ -12,6 +12,7 @@
 #include "kernels/gpu/rungs/trace/trace.h"
 #include "kernels/model/fits.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/order_row.h"
 #include "kernels/model/problem/validate.h"
 #include "kernels/museum/museum.h"
 #include "kernels/recording/file/recording_file.h"
@@ -19,6 +20,7 @@
 #include "kernels/recording/size.h"
 #include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/gpu_run.h"
+#include "viz/step/place/place.h"
 
 namespace attn {
 namespace {
@@ -50,6 +52,16 @@ Result<RecordingPlan> plan_recording(const std::string& kernel, const Problem& p
   if (!resolved) return tl::unexpected(resolved.error());
   if (auto fits = check_recordable((*row)->order, p, *resolved); !fits) return tl::unexpected(fits.error());
   return RecordingPlan{*row, recording_bytes((*row)->order, p, *resolved)};
+}
+
+// Where a new run is first shown: its first step; of words the end of the followed word's last tile, where all that it
+// attends to is weighed.
+EventIndex first_sight(const Recording& rec, const Selection& selection) {
+  if (!rec.labels.any() || selection.row == 0 || rec.events.empty()) return 0;
+  const StepPlace at = place_of(rec, 0, selection);
+  const std::int32_t i = selection.row / std::max(at.br, 1), j = selection.row / std::max(at.bc, 1);
+  const Phase end = order_row(rec.order).ends_tile();
+  return rec.find({at.b, at.h, i, std::min(j, rec.key_tiles() - 1), end}).value_or(0);
 }
 
 }  // namespace
@@ -209,7 +221,7 @@ void Recordings::install(std::shared_ptr<const Recording> recording, bool to_sta
   if (const auto wanted = std::exchange(wanted_cursor_, std::nullopt)) {
     cursor = *wanted;
   } else if (to_start) {
-    cursor = 0;
+    cursor = first_sight(now, context_.state.document.selection);
   } else if (old != nullptr && cursor < old->events.size()) {
     cursor = nearest_event(*old, cursor, now);
   }

@@ -76,8 +76,12 @@ struct ApplyStep {
   Result<State> operator()(const ChoosePreset& c) {
     const Pass pass = s.document.problem.pass;
     auto with = with_preset(std::move(s), c.id);
-    if (with && with->document.inputs.generator == Generator::words) with->view.step.chart = StepChart::sentence;
     if (!with) return with;
+    // What the last word attends to: it may see all.
+    if (with->document.inputs.generator == Generator::words) {
+      with->view.step.chart = StepChart::sentence;
+      with->document.selection.row = static_cast<std::int32_t>(with->document.problem.Lq - 1);
+    }
     s = *std::move(with);
     const bool paged = s.document.problem.storage.kind() == Storage::paged;
     if (paged) s.view.step.chart = StepChart::pages;

@@ -41,5 +41,44 @@ TEST(StepWays, KeysAreSplitFromTheFirstWindowOn) {
   }));
 }
 
+// Words open where there is something to see: the last word, at the end of its last tile, by the arcs of both heads.
+TEST(StepWays, WordsOpenAtTheLastWordWithAllThatItAttendsTo) {
+  TestWindow w;
+  w.controller().update({ChoosePreset{"words"}});
+  w.draw_frames(4);
+  const Recording& rec = recording(w);
+  const StepPlace at = place_of(rec, w.state().view.step.cursor, w.state().document.selection);
+  EXPECT_EQ(at.row, rec.problem.Lq - 1);
+  EXPECT_EQ(w.state().view.step.chart, StepChart::sentence);
+  const SentenceScene scene = sentence_scene(rec, at, true);
+  ASSERT_EQ(scene.heads.size(), 2U);
+  for (const SentenceHead& head : scene.heads)
+    EXPECT_EQ(head.arcs.size(), static_cast<std::size_t>(rec.problem.Lk)) << "head " << head.h;
+  // Each share stands at its own word, and the letters have their room.
+  const DrawnText drawn;
+  w.draw_frames(1);
+  const auto word_x = [&](std::int32_t key) {
+    ImRect box;
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      ctx->SetRef(kStep);
+      box = ctx->ItemInfo(("$$" + std::to_string(key) + "/##sentence_word").c_str()).RectFull;
+    }));
+    return box.GetCenter().x;
+  };
+  for (const SentenceHead& head : scene.heads) {
+    for (const SentenceArc& arc : head.arcs) {
+      if (arc.share < 0.05) continue;
+      const float x = word_x(arc.key);
+      EXPECT_TRUE(std::ranges::any_of(drawn.places(),
+                                      [&](const DrawnText::Place& p) {
+                                        return p.text == arc_share_text(arc.share) &&
+                                               std::abs((p.left + p.right) / 2 - x) < 2;
+                                      }))
+          << head.h << " " << arc.key << " " << arc_share_text(arc.share);
+    }
+  }
+  EXPECT_TRUE(drawn.texts().contains("Letters"));
+}
+
 }  // namespace
 }  // namespace attn

@@ -26,6 +26,13 @@ std::vector<ChartTab> chart_tabs(std::int32_t row) {
            tr("Where K and V are in memory, the page table, and what the key tile gathers")}};
 }
 
+std::vector<ChartTab> chart_tabs(std::int32_t row, const Recording& rec) {
+  std::vector<ChartTab> tabs = chart_tabs(row);
+  std::erase_if(tabs, [&](const ChartTab& tab) { return !has_chart(rec, tab.chart); });
+  std::ranges::stable_partition(tabs, [](const ChartTab& tab) { return tab.chart == StepChart::sentence; });
+  return tabs;
+}
+
 bool has_chart(Order order, StepChart chart) {
   const auto charts = order_look(order).charts;
   return std::ranges::find(charts, chart) != charts.end();

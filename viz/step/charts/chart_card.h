@@ -18,6 +18,8 @@ struct ChartTab {
   std::string_view what;      // one sentence
 };
 std::vector<ChartTab> chart_tabs(std::int32_t row);
+// Those that the recording has, in their order; where rows and columns have words, the sentence first.
+std::vector<ChartTab> chart_tabs(std::int32_t row, const Recording& rec);
 // The chart that was chosen, or the row where the order has none such; hindsight instead of the row where that has a
 // card of its own.
 StepChart shown_chart(StepChart chosen, bool beside_row, Order order = Order::flash);

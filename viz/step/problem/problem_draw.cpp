@@ -22,7 +22,8 @@
 namespace attn {
 namespace {
 
-constexpr float kRow = 28;    // logical height of a field's line
+constexpr float kRow = 28;    // logical height of a field's line,
+constexpr float kClose = 26;  // and with a sentence, which would else leave no room for the letters
 constexpr float kField = 24;  // of the field itself
 
 struct Cursor {
@@ -30,6 +31,7 @@ struct Cursor {
   ImDrawList* list;
   float left, right, y;
   const Style& s;
+  float row = kRow;
 
   Box field(float share = 0.5F) {
     const float x = left + (right - left) * (1 - share);
@@ -39,7 +41,7 @@ struct Cursor {
     draw_text_in(list, {{left, y}, {right, y + s.px(kField)}}, Align::left, Face::text, 13, colour_of(Token::dim),
                  words);
   }
-  void next() { y += s.px(kRow); }
+  void next() { y += s.px(row); }
 };
 
 // One change of the document: the commands that make it.
@@ -324,7 +326,8 @@ void fields(Cursor& at) {
   if (p.softcap) text_field(at, "##softcap", tr("Softcap"), ProblemField::softcap, false);
   text_field(at, "##scale", tr("Scale"), ProblemField::scale, false);
   generator_choice(at);
-  text_field(at, "##seed", tr("Seed"), ProblemField::seed, true);
+  // A sentence's numbers are made of its words alone.
+  if (!types_sentence(d)) text_field(at, "##seed", tr("Seed"), ProblemField::seed, true);
   dtype_choice(at);
 }
 
@@ -365,6 +368,7 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
   if (card) draw_card(list, box);
   const float margin = card ? s.px(14) : 0;
   Cursor at{panel, list, box.min.x + margin, box.max.x - margin, box.min.y + (card ? s.px(12) : 0), s};
+  if (types_sentence(panel.state.document)) at.row = kClose;
   const float bottom = box.max.y - margin;
   draw_text(list, {at.left, at.y}, Face::bold, 14, colour_of(Token::text), tr("Problem"));
   at.y += s.px(26);
@@ -404,7 +408,7 @@ float problem_panel_height(const State& state) {
   const float extra = (has_window(mask) ? 1.0F : 0.0F) + (state.document.problem.softcap ? 1.0F : 0.0F) +
                       (mask.key_lengths.empty() ? 0.0F : 1.0F) +
                       (state.document.problem.storage.kind() == Storage::paged ? 1.0F : 0.0F) +
-                      (types_sentence(state.document) ? 2.0F : 0.0F);
+                      (types_sentence(state.document) ? 1.0F : 0.0F);
   return style().px(26 + kRow * (12 + extra) + 12 + 56 + 132 + 40);
 }
 

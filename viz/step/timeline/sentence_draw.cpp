@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "kernels/base/text.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
@@ -14,7 +16,8 @@
 namespace attn {
 namespace {
 
-constexpr float kLine = 18, kWord = 26, kShare = 15, kMostGap = 8, kBeside = 26;  // logical
+constexpr float kLine = 18, kWord = 26, kShare = 15, kMostGap = 8;  // logical
+constexpr float kFaintBelow = 0.005F;                               // a share
 
 struct Frame {
   ImDrawList* list;
@@ -30,11 +33,9 @@ struct Frame {
 void place_words(Frame& f, const Box& in) {
   const bool own = !f.scene.query_place.has_value();
   const std::size_t count = f.scene.words.size() + (own ? 1 : 0);
-  // The first word's share stands left of its arc.
-  const float room = in.width() - f.s.px(kBeside);
-  const float pitch = std::min(room / static_cast<float>(std::max<std::size_t>(count, 1)), f.s.px(118));
+  const float pitch = std::min(in.width() / static_cast<float>(std::max<std::size_t>(count, 1)), f.s.px(118));
   const float gap = std::min(f.s.px(kMostGap), pitch * 0.14F);
-  const float left = in.max.x - room + (room - pitch * static_cast<float>(count)) / 2;
+  const float left = in.min.x + (in.width() - pitch * static_cast<float>(count)) / 2;
   const bool below = f.scene.heads.size() > 1;
   f.top = in.min.y + f.s.px(kLine);
   f.bottom = in.max.y - f.s.px(below ? kLine : 0);
@@ -91,55 +92,70 @@ void draw_live_frame(const Frame& f) {
   draw_outline(f.list, Box{first->min, last->max}.grown(f.s.px(4)), colour_of(Token::text), 2, 8);
 }
 
+// What stands between a word and the end of its arc; empty: there is no room for it.
+std::string share_at(const Frame& f, const SentenceArc& arc) {
+  const float room = f.words[static_cast<std::size_t>(arc.key)].width() + f.s.px(kMostGap / 2);
+  const std::string text = arc_share_text(arc.share);
+  if (text_width(Face::mono, 11, text) <= room) return text;
+  if (arc.share < kFaintBelow || !std::isfinite(arc.share)) return {};
+  std::string whole = fmt::format("{:.0f} %", arc.share * 100);
+  if (text_width(Face::mono, 11, whole) > room) whole.resize(whole.size() - 2);
+  return text_width(Face::mono, 11, whole) <= room ? whole : std::string();
+}
+
 struct Curve {
   ImVec2 a, b, c, d;
 };
 
-// From the query over to a key; the further, the higher. To itself it is a small loop.
-Curve curve_of(const Frame& f, bool above, std::int32_t key) {
-  const Box& to = f.words[static_cast<std::size_t>(key)];
-  const float edge = above ? f.line_top - f.s.px(5) : f.line_bottom + f.s.px(5);
-  const float room = above ? edge - f.top - f.s.px(4) : f.bottom - edge - f.s.px(4);
-  const float from_x = f.query.centre().x, to_x = to.centre().x, far = std::fabs(from_x - to_x);
+// From the query over to a key; the further, the higher. To itself it is a small loop. An arc ends at the share that
+// stands at the word: `from`, `to`: whether one does.
+Curve curve_of(const Frame& f, bool above, std::int32_t key, bool from, bool to) {
+  const Box& word = f.words[static_cast<std::size_t>(key)];
+  const float away = above ? -1.0F : 1.0F, line = above ? f.line_top : f.line_bottom;
+  const auto edge = [&](bool share) { return line + away * f.s.px(5 + (share ? kShare : 0)); };
+  const float room = above ? edge(true) - f.top - f.s.px(4) : f.bottom - edge(true) - f.s.px(4);
+  const float from_x = f.query.centre().x, to_x = word.centre().x, far = std::fabs(from_x - to_x);
   const float most = std::max(f.words.back().max.x - f.words.front().min.x, 1.0F);
-  const float up = (above ? -1.0F : 1.0F) * room * std::min(1.30F, 0.42F + 0.95F * far / most);
+  const float up = away * room * std::min(1.30F, 0.42F + 0.95F * far / most);
+  const float crest = edge(true) + up;
   if (far < 1) {
     const float side = f.s.px(13);
-    return {{from_x - side / 2, edge},
-            {from_x - side * 1.7F, edge + up * 0.8F},
-            {from_x + side * 1.7F, edge + up * 0.8F},
-            {from_x + side / 2, edge}};
+    return {{from_x - side / 2, edge(to)},
+            {from_x - side * 1.7F, edge(true) + up * 0.8F},
+            {from_x + side * 1.7F, edge(true) + up * 0.8F},
+            {from_x + side / 2, edge(to)}};
   }
   const float lean = (to_x - from_x) * 0.06F;
-  return {{from_x, edge}, {from_x + lean, edge + up}, {to_x - lean, edge + up}, {to_x, edge}};
+  return {{from_x, edge(from)}, {from_x + lean, crest}, {to_x - lean, crest}, {to_x, edge(to)}};
 }
 
 void draw_arcs(const Frame& f, const SentenceHead& head, bool above) {
-  constexpr float kThickest = 11, kFaintBelow = 0.005F;
+  // As thick as the room lets them be told apart.
+  constexpr float kThickest = 11, kFullRoom = 44;
+  const float room = (above ? f.line_top - f.top : f.bottom - f.line_bottom) - f.s.px(5 + kShare);
+  const float thickest = kThickest * std::clamp(room / f.s.px(kFullRoom), 0.4F, 1.0F);
+  const auto at_query = [&](const SentenceArc& arc) {
+    return std::fabs(f.words[static_cast<std::size_t>(arc.key)].centre().x - f.query.centre().x) < 1;
+  };
+  const auto own = std::ranges::find_if(head.arcs, at_query);
+  const bool from = own != head.arcs.end() && !share_at(f, *own).empty();
   // The thin ones first, so that they cross none that counts.
   std::vector<SentenceArc> arcs = head.arcs;
   std::ranges::stable_sort(arcs, {}, &SentenceArc::share);
   for (const SentenceArc& arc : arcs) {
     if (!std::isfinite(arc.share)) continue;
     const auto share = static_cast<float>(arc.share);
-    const Curve c = curve_of(f, above, arc.key);
+    const Curve c = curve_of(f, above, arc.key, from, !share_at(f, arc).empty());
     const float strength = (arc.live ? 1.0F : 0.62F) * (share < kFaintBelow ? 0.45F : 1.0F);
     f.list->AddBezierCubic(c.a, c.b, c.c, c.d, faded(colour_of(TensorColour::p), strength),
-                           f.s.px(std::max(1.0F, kThickest * share)));
+                           f.s.px(std::max(1.0F, thickest * share)));
   }
-  // A share stands beside the end of its arc, on the side that the arc does not leave to.
+  // A share stands at its word, where the arc ends.
   for (const SentenceArc& arc : head.arcs) {
     const Box& box = f.words[static_cast<std::size_t>(arc.key)];
-    const std::string text = arc_share_text(arc.share);
-    // The loop to itself is wider than an arc's end.
-    const bool loop = std::fabs(f.query.centre().x - box.centre().x) < 1;
-    const float end = loop ? 14 + kThickest / 2 * static_cast<float>(std::min(arc.share, 1.0)) : kThickest / 2;
-    const float width = text_width(Face::mono, 11, text), half = f.s.px(end + 3);
-    const float x = f.query.centre().x < box.centre().x ? box.centre().x + half : box.centre().x - half - width;
-    const bool small = arc.share < kFaintBelow && box.width() < f.s.px(70);
-    if (small || width + half > box.width() + f.s.px(kMostGap)) continue;
-    const float y = above ? f.line_top - f.s.px(5 + kShare) : f.line_bottom + f.s.px(7);
-    draw_text(f.list, {x, y}, Face::mono, 11, colour_of(arc.live ? Token::text : Token::dim), text);
+    const float y = above ? f.line_top - f.s.px(3 + kShare) : f.line_bottom + f.s.px(4);
+    draw_text_in(f.list, {{box.min.x, y}, {box.max.x, y + f.s.px(kShare - 1)}}, Align::centre, Face::mono, 11,
+                 colour_of(arc.live ? Token::text : Token::dim), share_at(f, arc));
   }
   if (!head.arcs.empty() && head.finite) return;
   const float y = above ? (f.top + f.line_top) / 2 - f.s.px(8) : (f.bottom + f.line_bottom) / 2 - f.s.px(8);
@@ -200,7 +216,7 @@ void draw_sentence(const Box& in, const SentenceScene& scene, const Recording& r
   }
   Frame f{list, scene, s, {}, {}};
   Box area = in;
-  const bool note = in.height() >= s.px(150);
+  const bool note = in.height() >= s.px(185);  // below, the arcs need its line
   if (note) area.max.y -= s.px(kLine);
   place_words(f, area);
   for (std::size_t n = 0; n < scene.heads.size(); ++n) draw_arcs(f, scene.heads[n], n == 0);

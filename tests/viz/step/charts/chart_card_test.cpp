@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "tests/viz/step/fixture.h"
+
 namespace attn {
 namespace {
 
@@ -34,6 +36,17 @@ TEST(ChartCard, FollowsThePinnedKeyElseThatOfTheSentence) {
   EXPECT_EQ(followed_key(pinned, at, values), 6) << "a column of O is no key";
   pinned.slot = Slot::p;
   EXPECT_EQ(followed_key(pinned, at, values), 1);
+}
+
+TEST(ChartCard, PutsTheSentenceFirstWhereThereIsOne) {
+  const auto plain = chart_tabs(3, *record_preset("blackboard", "cpu_flash"));
+  EXPECT_EQ(plain.front().chart, StepChart::row);
+  EXPECT_EQ(std::ranges::count(plain, StepChart::sentence, &ChartTab::chart), 0);
+  Recording sung = *record_preset("blackboard", "cpu_flash");
+  sung.labels = {{"a", "b", "c", "d"}, {"a", "b", "c", "d"}};
+  const auto tabs = chart_tabs(3, sung);
+  EXPECT_EQ(tabs.front().chart, StepChart::sentence);
+  EXPECT_EQ(tabs[1].chart, StepChart::row);
 }
 
 }  // namespace
