@@ -199,18 +199,32 @@ std::uint64_t elements_of(const Problem& p, TrafficPart part) {
   return static_cast<std::uint64_t>(n);
 }
 
-// Read and written so far by this order: the counters of a recording do not part them.
-Traffic walked(const Recording& rec, EventIndex e) {
-  Traffic sum;
+// Read and written by one event of this order: the counters of a recording do not part them.
+Traffic traffic_of(const Recording& rec, EventIndex e) {
   const Problem& p = rec.problem;
   const auto br = std::min<std::int64_t>(rec.options.br, p.Lq), bc = std::min<std::int64_t>(rec.options.bc, p.Lk);
-  for (EventIndex n = 0; n <= e; ++n) {
-    const Event& event = rec.events[n];
-    const std::int64_t rows = event.id.i < 0 ? 0 : std::min(br, p.Lq - event.id.i * br);
-    const std::int64_t keys = event.id.j < 0 ? 0 : std::min(bc, p.Lk - event.id.j * bc);
-    sum += event_traffic(rec.order, p, event.id.phase, event.pass, event.id.i, rows, keys, rec.score_reads);
-  }
+  const Event& event = rec.events[e];
+  const std::int64_t rows = event.id.i < 0 ? 0 : std::min(br, p.Lq - event.id.i * br);
+  const std::int64_t keys = event.id.j < 0 ? 0 : std::min(bc, p.Lk - event.id.j * bc);
+  return event_traffic(rec.order, p, event.id.phase, event.pass, event.id.i, rows, keys, rec.score_reads);
+}
+
+// So far.
+Traffic walked(const Recording& rec, EventIndex e) {
+  Traffic sum;
+  for (EventIndex n = 0; n <= e; ++n) sum += traffic_of(rec, n);
   return sum;
+}
+
+std::vector<std::uint64_t> written_by_event(const Recording& rec) {
+  std::vector<std::uint64_t> out;
+  out.reserve(rec.events.size());
+  std::uint64_t sum = 0;
+  for (EventIndex e = 0; e < rec.events.size(); ++e) {
+    for (const std::uint64_t bytes : traffic_of(rec, e).written) sum += bytes;
+    out.push_back(sum);
+  }
+  return out;
 }
 
 std::string way_words(const Problem& p, Order order, TrafficPart part, std::uint64_t bytes, const char* way) {
@@ -311,6 +325,7 @@ TrafficTotals traffic_totals(const Recording& rec) {
   out.brief_marks = {word(triangle ? tr("Line: each element once. The triangle shows how far naive is at this step.")
                                    : tr("A thin line marks the bytes that would move if each element moved once."))};
   add_outlook(out, rec);
+  out.written = written_by_event(rec);
   return out;
 }
 
@@ -336,6 +351,9 @@ TrafficScene traffic_scene(const Recording& rec, EventIndex e, const TrafficTota
                      : phrase("{} of {}", bytes_text(bar.total), bytes_text(bar.total));
     bar.text = now == bar.total ? bytes_text(bar.total) : phrase("{} of {}", bytes_text(now), bytes_text(bar.total));
   }
+  const std::uint64_t written = totals.written[e];
+  scene.apart = woven(phrase("{} read, {} written", place(0), place(1)),
+                      {number(bytes_text(mine.so_far - written)), number(bytes_text(written))});
   scene.words = totals.words;
   scene.marks = totals.marks;
   scene.brief_marks = totals.brief_marks;

@@ -43,6 +43,7 @@ struct TrafficBar {
 struct TrafficScene {
   std::string count;             // "tile loads, f32"
   std::vector<TrafficBar> bars;  // this order first
+  TextRuns apart;                // what of its bytes so far was read, and what was written
   std::vector<TextRuns> words;   // what follows from them, one sentence each, most important first
   TextRuns marks, brief_marks;   // what line and triangle are; brief where there is little room
 };
@@ -51,6 +52,7 @@ struct TrafficTotals {
   std::uint64_t once = 0;          // of this order
   std::vector<TrafficBar> others;  // the one to compare with first
   std::vector<TextRuns> words;
+  std::vector<std::uint64_t> written;  // by event: of this run's bytes up to it, the other ones were read
   TextRuns marks, brief_marks;
 };
 TrafficTotals traffic_totals(const Recording& rec);

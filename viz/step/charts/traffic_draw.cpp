@@ -59,6 +59,20 @@ void draw_words(ImDrawList* list, const Box& in, const TrafficScene& scene) {
   draw_paragraph(list, {in.min.x, y}, in.width(), 13, marks, 3);
 }
 
+// What is counted, and what of it was read and written: beside the title where there is room, else as the first of the
+// sentences.
+void draw_heading(ImDrawList* list, const Box& in, TrafficScene& scene) {
+  const Style& s = style();
+  draw_text(list, in.min, Face::bold, 14, colour_of(Token::text), tr("HBM traffic"));
+  draw_text_in(list, {in.min, {in.max.x, in.min.y + s.px(15)}}, Align::right, Face::text, 13, colour_of(Token::dim),
+               scene.count);
+  const float apart = in.min.x + text_width(Face::bold, 14, tr("HBM traffic")) + s.px(14);
+  if (apart + runs_width(scene.apart, 13) + s.px(14) <= in.max.x - text_width(Face::text, 13, scene.count))
+    draw_runs(list, {apart, in.min.y}, 13, scene.apart);
+  else
+    scene.words.insert(scene.words.begin(), scene.apart);
+}
+
 }  // namespace
 
 void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& whole, const Recording& rec, EventIndex e,
@@ -68,9 +82,7 @@ void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& who
   TrafficScene scene = whole;
   if (!all_orders && scene.bars.size() > kComparedBars) scene.bars.resize(kComparedBars);
   const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(10)}};
-  draw_text(list, in.min, Face::bold, 14, colour_of(Token::text), tr("HBM traffic"));
-  draw_text_in(list, {in.min, {in.max.x, in.min.y + s.px(15)}}, Align::right, Face::text, 13, colour_of(Token::dim),
-               scene.count);
+  draw_heading(list, in, scene);
   std::uint64_t widest = 1;
   float numbers = 0, names = s.px(52);
   for (const TrafficBar& bar : scene.bars) {

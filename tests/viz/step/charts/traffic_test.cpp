@@ -1,4 +1,5 @@
 // The bytes of every order beside one another are those that a run of that order counts.
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -167,6 +168,26 @@ TEST(TrafficCard, LineAndTriangleAreExplainedAtLengthAndInBrief) {
       EXPECT_NE(said.find(once), std::string::npos) << said;
       EXPECT_EQ(said.find("riangle") != std::string::npos, rec->order != Order::naive) << said;
     }
+  }
+}
+
+// What was read and what was written, each by itself, of every order: they add up to the bar.
+TEST(TrafficCard, ReadsAndWritesAreToldApart) {
+  const auto rec = record_preset("blackboard", "cpu_flash");
+  const TrafficTotals totals = traffic_totals(*rec);
+  const auto said = [&](EventIndex e) { return plain_text(traffic_scene(*rec, e, totals).apart); };
+  // Q of 2 rows, K and V of 2 keys, 2 numbers each.
+  EXPECT_EQ(said(1), "48 B read, 0 B written");
+  // Q once, K and V for each of 2 query tiles; O of 4 rows and their LSE.
+  EXPECT_EQ(said(static_cast<EventIndex>(rec->events.size() - 1)), "160 B read, 48 B written");
+  for (const char* kernel : kRecordingKernels) {
+    const auto run = record_preset("heads", kernel);
+    const TrafficTotals all = traffic_totals(*run);
+    const Traffic whole = tile_loads(run->order, run->score_reads, run->problem, run->options);
+    std::uint64_t written = 0;
+    for (const std::uint64_t bytes : whole.written) written += bytes;
+    EXPECT_EQ(all.written.back(), written) << kernel;
+    EXPECT_TRUE(std::ranges::is_sorted(all.written)) << kernel;
   }
 }
 
