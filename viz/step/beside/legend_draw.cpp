@@ -48,7 +48,7 @@ void draw_mark(ImDrawList* list, const Box& box, LegendMark mark) {
       draw_outline(list, box, faded(colour_of(TensorColour::s), 0.9F), 1);
       break;
     case LegendMark::gauge:
-      list->AddRectFilled(box.min, {box.centre().x, box.max.y}, cell_fill(s.theme, TensorColour::alpha, 0.1F), s.px(2));
+      draw_gauge_cell(list, box, 0.5F, faded(colour_of(TensorColour::alpha), 0.75F));
       draw_outline(list, box, colour_of(Token::faint), 1);
       break;
     case LegendMark::gradient:
@@ -148,6 +148,13 @@ void draw_cut(ImDrawList* list, const Box& box, ImU32 fill) {
   const ImVec2 corners[] = {
       box.min, {box.max.x - cut, box.min.y}, {box.max.x, box.min.y + cut}, box.max, {box.min.x, box.max.y}};
   list->AddConvexPolyFilled(corners, static_cast<int>(std::size(corners)), fill);
+}
+
+void draw_gauge_cell(ImDrawList* list, const Box& box, float share, ImU32 fill) {
+  const Style& s = style();
+  const float bar = std::clamp(box.height() / 6, s.px(2.5F), s.px(5));
+  list->AddRectFilled(box.min, box.max, colour_of(Token::field), s.px(2));
+  list->AddRectFilled({box.min.x, box.max.y - bar}, {box.min.x + box.width() * share, box.max.y}, fill, s.px(1));
 }
 
 void draw_dropped_cell(ImDrawList* list, const Box& box, bool dot) {

@@ -37,9 +37,14 @@ struct Frame {
   }
 };
 
-Box words_box(const Box& plot, const std::string& words) {
+// In the middle of the live tile, or of the plot where that is too narrow.
+Box words_box(const Frame& f, const Box& plot, const std::string& words) {
   const float wide = text_width(Face::text, 13, words) / 2 + style().px(6), high = style().px(10);
-  const ImVec2 centre = plot.centre();
+  ImVec2 centre = plot.centre();
+  for (const RowChartTile& tile : f.scene.tiles) {
+    const float a = f.x_of(tile.first_key), b = f.x_of(tile.first_key + tile.keys);
+    if (tile.live && b - a >= 2 * wide) centre.x = (a + b) / 2;
+  }
   return {{centre.x - wide, centre.y - high}, {centre.x + wide, centre.y + high}};
 }
 
@@ -160,7 +165,7 @@ void draw_weights(const Frame& f) {
     }
   }
   if (!f.scene.no_weight.empty())
-    draw_text_in(f.list, f.weights, Align::centre, Face::text, 13, colour_of(Token::dim), f.scene.no_weight);
+    draw_text_in(f.list, f.no_weight, Align::centre, Face::text, 13, colour_of(Token::dim), f.scene.no_weight);
 }
 
 // The bar that is dragged, with a grip on its top; where it stood stays as an outline.
@@ -246,16 +251,18 @@ bool draw_words(const Frame& f) {
 void draw_axes(const Frame& f, const Box& box) {
   const Style& s = style();
   const float right = f.scores.min.x - s.px(8);
-  const auto label = [&](float y, const std::string& text) {
-    draw_text_in(f.list, {{box.min.x, y - s.px(8)}, {right, y + s.px(8)}}, Align::right, Face::mono, 11,
-                 colour_of(Token::dim), text);
+  // Two scales, one above the other: each in the colour of what it measures.
+  const auto label = [&](float y, const std::string& text, TensorColour hue) {
+    draw_text_in(f.list, {{box.min.x, y - s.px(8)}, {right, y + s.px(8)}}, Align::right, Face::mono, 11, colour_of(hue),
+                 text);
   };
+  constexpr TensorColour kScore = TensorColour::s, kWeight = TensorColour::p;
   if (f.scene.any_score) {
-    label(f.y_of(f.scene.max), significant_text(f.scene.max, 3));
-    if (f.scene.max > f.scene.min) label(f.y_of(f.scene.min), significant_text(f.scene.min, 3));
+    label(f.y_of(f.scene.max), significant_text(f.scene.max, 3), kScore);
+    if (f.scene.max > f.scene.min) label(f.y_of(f.scene.min), significant_text(f.scene.min, 3), kScore);
   }
-  if (f.weights.height() > s.px(26)) label(f.weights.min.y + s.px(2), significant_text(f.scene.max_weight, 3));
-  if (f.weights.height() > s.px(14)) label(f.weights.max.y - s.px(1), "0");
+  if (f.weights.height() > s.px(26)) label(f.weights.min.y + s.px(2), significant_text(f.scene.max_weight, 3), kWeight);
+  if (f.weights.height() > s.px(14)) label(f.weights.max.y - s.px(1), "0", kWeight);
   if (f.strips) {
     const auto name = [&](const Box& strip, const char* text, TensorColour hue) {
       draw_text_in(f.list, {{box.min.x, strip.min.y}, {right, strip.max.y}}, Align::right, Face::maths, 15,
@@ -343,8 +350,8 @@ void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene,
   }
   // A row without a key says so where its weights would stand.
   const bool hidden = std::all_of(scene.keys.begin(), scene.keys.end(), [](const RowChartKey& k) { return k.masked; });
-  if (!scene.any_score && !hidden) frame.no_score = words_box(frame.scores, scene.no_score);
-  if (!scene.no_weight.empty()) frame.no_weight = words_box(frame.weights, scene.no_weight);
+  if (!scene.any_score && !hidden) frame.no_score = words_box(frame, frame.scores, scene.no_score);
+  if (!scene.no_weight.empty()) frame.no_weight = words_box(frame, frame.weights, scene.no_weight);
   draw_grounds(frame);
   list->AddLine({left, top}, {left, frame.bottom()}, colour_of(Token::line), std::max(1.0F, s.px(1)));
   draw_scores(frame);
@@ -356,7 +363,7 @@ void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene,
   }
   draw_axes(frame, in);
   if (frame.no_score.width() > 0)
-    draw_text_in(list, frame.scores, Align::centre, Face::text, 13, colour_of(Token::dim), scene.no_score);
+    draw_text_in(list, frame.no_score, Align::centre, Face::text, 13, colour_of(Token::dim), scene.no_score);
   if (legend > 0)
     draw_legend(list, {{in.max.x - legend, top - s.px(2)}, {in.max.x, in.max.y}}, scene, frame.weights.min.y,
                 shares_over_bars(frame).has_value());

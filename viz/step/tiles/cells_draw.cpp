@@ -27,10 +27,8 @@ Box inset(const Box& b, const Style& s) {
 }
 
 void draw_gauge(const Drawn& d, const Box& box, float value, ImU32 fill) {
-  // Alpha is how much of the past is left: the cell is filled that far.
-  d.list->AddRectFilled(box.min, box.max, colour_of(Token::field), d.s.px(2));
-  const float share = std::isfinite(value) ? std::clamp(value, 0.0F, 1.0F) : 1.0F;
-  d.list->AddRectFilled(box.min, {box.min.x + box.width() * share, box.max.y}, fill, d.s.px(2));
+  // Alpha is how much of the past is left: a bar under its number is filled that far.
+  draw_gauge_cell(d.list, box, std::isfinite(value) ? std::clamp(value, 0.0F, 1.0F) : 1.0F, fill);
 }
 
 constexpr float kLowCell = 20;     // logical: the number makes room for the line under it
@@ -60,7 +58,7 @@ void draw_value_cell(const Drawn& d, const TileScene& tile, const Cell& cell, co
   if (tile.superseded && !as.flies) {
     if (as.chosen) ink = colour_of(Token::text);
   } else if (tile.gauge) {
-    draw_gauge(d, box, cell.value, cell_fill(d.s.theme, tile.hue, 0.1F));
+    draw_gauge(d, box, cell.value, faded(colour_of(tile.hue), 0.75F));
     ink = colour_of(Token::text);
   } else {
     const ImU32 fill = value_fill(tile.hue, cell.value, cell.shade);

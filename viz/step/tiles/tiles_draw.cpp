@@ -122,8 +122,9 @@ void draw_score_title(const Drawn& d, Column scores) {
   const float letter_left =
       words ? std::clamp(wanted, place.box.min.x - runs_width(tile.title, 14) - d.s.px(6), place.box.min.x)
             : std::clamp(wanted, place.box.min.x - d.s.px(10), place.box.min.x);
-  const float letter_top = place.box.min.y - d.s.px(22);
-  const Box letter{{letter_left, letter_top}, {letter_left + runs_width(tile.title, 14), letter_top + d.s.px(19)}};
+  // K's frame ends just above.
+  const float letter_top = place.box.min.y - d.s.px(20);
+  const Box letter{{letter_left, letter_top}, {letter_left + runs_width(tile.title, 14), letter_top + d.s.px(17)}};
   if (!keeps_quiet(d, letter)) draw_runs(d.list, letter.min, 14, tile.title);
   // "S 4", not a letter with an index.
   const float letter_end = letter_left + runs_width(tile.title, 14) + d.s.px(7);
@@ -218,7 +219,12 @@ void draw_next(const Drawn& d) {
   const float width = text_width(Face::text, 13, d.scene.next);
   if (width + d.s.px(12) > place.box.width()) return;
   const float bottom = place.y[static_cast<std::size_t>(d.scene.at.rows)];
-  const ImVec2 centre{place.box.centre().x, (place.box.min.y + bottom) / 2};
+  ImVec2 centre{place.box.centre().x, (place.box.min.y + bottom) / 2};
+  // In a cell that holds it, rather than across several.
+  const std::int32_t cols = d.scene.tiles[static_cast<std::size_t>(d.scene.next_column)].cols;
+  const Box cell =
+      place.cell(std::clamp(d.scene.at.row - d.scene.at.first_row, 0, d.scene.at.rows - 1), std::max(cols - 1, 0) / 2);
+  if (cell.width() >= width + d.s.px(14) && cell.height() >= d.s.px(22)) centre = cell.centre();
   const Box box{{centre.x - width / 2 - d.s.px(6), centre.y - d.s.px(10)},
                 {centre.x + width / 2 + d.s.px(6), centre.y + d.s.px(10)}};
   d.list->AddRectFilled(box.min, box.max, colour_of(Token::card), d.s.px(4));
