@@ -2,7 +2,8 @@
 // waited for, and the block's critical path.
 //
 // What cannot be observed is never told as busy: a copy is in flight from the moment it is asked for until the first
-// reader finds it there, a product from its commit until its wait returns. Both are "at most".
+// reader finds it there, a product from the first instruction that issues it, which may run before all are committed,
+// until its wait returns. Both are "at most".
 #pragma once
 
 #include <array>
@@ -28,7 +29,7 @@ struct SlotUse {
   std::vector<SlotReader> readers;
 };
 
-// A product of a consumer, in flight at most from commit to return.
+// A product of a consumer, in flight at most from issue to return.
 struct Product {
   std::size_t lane = 0;
   bool of_o = false;  // P V, else Q K^T

@@ -195,12 +195,12 @@ class Scene {
         for (const Product& x : p_.products) {
           if (x.lane != p_.lanes[l] || x.of_o != of_o) continue;
           TimelineStretch stretch;
-          stretch.from = rel(x.committed);
+          stretch.from = rel(x.issued);
           stretch.to = rel(x.returned);
           stretch.look = StretchLook::flight;
           stretch.ink = of_o ? Ink(TensorColour::o) : Ink(TensorColour::s);
           stretch.tile = x.tile;
-          stretch.what = phrase("{} of {}, key tile {}: in flight at most this long, from commit to return",
+          stretch.what = phrase("{} of {}, key tile {}: in flight at most this long, from issue to return",
                                 of_o ? "O" : "S", lane_words(t_, x.lane), x.tile);
           if (stretch.to > stretch.from) row.stretches.push_back(std::move(stretch));
         }
