@@ -77,11 +77,13 @@ class WalkMark {
   void repeat(const Body& body, std::int64_t cost = kStep) {
     loop([&](std::int64_t) { return body(); }, cost);
   }
-  // body(first, count) for blocks of [0, n), each cheap enough to be a step.
+  // body(first, count) for blocks of [0, n), each cheap enough to be a step: sixteen rows or a multiple of them, fewer
+  // where those cost too much.
   template <class Body>
   void blocks(std::int64_t n, std::int64_t cost_each, const Body& body) {
     constexpr std::int64_t kRows = 16;
-    const std::int64_t rows = std::max(kRows, kBlock / std::max<std::int64_t>(1, cost_each) / kRows * kRows);
+    const std::int64_t cheap = std::max<std::int64_t>(1, kBlock / std::max<std::int64_t>(1, cost_each));
+    const std::int64_t rows = cheap < kRows ? cheap : cheap / kRows * kRows;
     if (whole_ || rows >= n) return once([&] { body(std::int64_t{0}, n); }, n * cost_each);
     const auto block = [&](std::int64_t at) { body(at * rows, std::min(rows, n - at * rows)); };
     each(0, (n + rows - 1) / rows, block, rows * cost_each);

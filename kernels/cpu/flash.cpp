@@ -356,6 +356,9 @@ Result<void> launch(const Prepared& ready, const Stream& stream) {
     split_walk(call, team);
   } else if (ranks_of(call.o) > 1) {
     ring_walk(call, kRingTile, team);
+  } else if (stream.mark != nullptr) {
+    NoTraceInSteps steps(*stream.mark);
+    walk(call, team, steps);
   } else {
     walk(call, team, none);
   }

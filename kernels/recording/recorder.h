@@ -39,6 +39,25 @@ struct NoTrace {
   }
 };
 
+// Nothing is written, but the walk may be left in the middle.
+struct NoTraceInSteps : NoTrace {
+  explicit NoTraceInSteps(WalkMark& of) : mark(of) {}
+  template <class Step>
+  void once(const Step& step, std::int64_t cost = WalkMark::kStep) const {
+    mark.once(step, cost);
+  }
+  template <class Body>
+  void each(std::int64_t first, std::int64_t last, const Body& body) const {
+    mark.each(first, last, body);
+  }
+  template <class Body>
+  void blocks(std::int64_t n, std::int64_t cost_each, const Body& body) const {
+    mark.blocks(n, cost_each, body);
+  }
+
+  WalkMark& mark;
+};
+
 class Recorder {
  public:
   static constexpr bool kOn = true;

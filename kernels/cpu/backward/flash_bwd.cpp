@@ -85,8 +85,8 @@ class FlashBackward : FlashPlaces {
  private:
   friend class BackwardRing<FlashBackward>;
 
-  // What numbers cost that are packed, masked or an exponential, in multiply-adds.
-  static constexpr std::int64_t kPacked = 4, kShaped = 32, kExp = 16;
+  // What numbers cost that are packed or written, masked or capped, an exponential or a gradient, in multiply-adds.
+  static constexpr std::int64_t kPacked = 4, kShaped = 32, kExp = 16, kGradient = 4;
   // Steps of the recording, where there is one.
   template <class Step>
   void once(const Step& step, std::int64_t cost = WalkMark::kStep) const {
@@ -101,6 +101,12 @@ class FlashBackward : FlashPlaces {
     if constexpr (Trace::kOn) return trace_->each(0, n, unless_stopped);
     for (std::int64_t at = 0; at < n; ++at) unless_stopped(at);
   }
+  // of(first, n): rows of a tile, or rows of keys, all or some after the other.
+  template <class Of>
+  void blocks(std::int64_t rows, std::int64_t cost_each, const Of& of) const {
+    if constexpr (Trace::kOn) return trace_->blocks(rows, cost_each, of);
+    of(std::int64_t{0}, rows);
+  }
 
   std::int64_t first_head(std::int64_t kv) const { return kv / p_.Hkv * p_.Hq + kv % p_.Hkv * group_; }
 
@@ -108,39 +114,34 @@ class FlashBackward : FlashPlaces {
     return scratch_at(at_, part(at_.scratch) + worker * at_.scratch_each, by_queries_, p_.softcap.has_value());
   }
 
+  // K_j in rows, and K_j and V_j transposed.
   void pack_keys(std::int64_t kv, std::int64_t j) const {
-    const std::int64_t cols = keys_of_tile(j), first = j * at_.bc, last = keys_of(p_, kv / p_.Hkv);
-    const MutTile rows = k_rows(kv, j);
-    widen_rows(p_, buffers_, {Tensor::k, kv, p_.Lk, p_.D}, first, cols, last, rows);
-    transpose(read(rows), k_panel(kv, j), cols, p_.D);
-    // Sixteen keys at a time through a small buffer: nothing is allocated in a thread.
-    float values[kLanes * kMaxHeadDim];
-    for (std::int64_t c = 0; c < cols; c += kLanes) {
-      const std::int64_t n = std::min(kLanes, cols - c);
-      widen_rows(p_, buffers_, {Tensor::v, kv, p_.Lk, p_.Dv}, first + c, n, last, {values, p_.Dv});
-      transpose({values, p_.Dv}, {v_panel(kv, j).data + c, at_.ldk}, n, p_.Dv);
-    }
+    blocks(keys_of_tile(j), (2 * p_.D + p_.Dv) * kPacked,
+           [&](std::int64_t first, std::int64_t n) { pack_some_keys(kv, j, first, n); });
   }
 
   // Q_i, dO_i, LSE_i and delta_i.
   void pack_queries(std::int64_t head, std::int64_t i) const {
-    once([&] { pack_rows(head, i); }, rows_of(i) * (p_.D + p_.Dv) * kPacked);
+    blocks(rows_of(i), (p_.D + 2 * p_.Dv) * kPacked,
+           [&](std::int64_t first, std::int64_t n) { pack_rows(head, i, first, n); });
     if constexpr (Trace::kOn) {
       if (!by_queries_) trace_->delta(place(head, i, 0), i, read(do_rows(head, i)), delta(head, i));
     }
   }
 
-  void pack_rows(std::int64_t head, std::int64_t i) const {
-    const std::int64_t rows = rows_of(i), first = i * at_.br;
-    widen_rows(p_, buffers_, {Tensor::q, head, p_.Lq, p_.D}, first, rows, p_.Lq, q_rows(head, i));
-    widen_rows(p_, buffers_, {Tensor::d_o, head, p_.Lq, p_.Dv}, first, rows, p_.Lq, do_rows(head, i));
-    std::copy_n(buffers_.read<float>(Tensor::lse) + head * p_.Lq + first, rows, lse(head, i));
-    round_tile(lse_type_, {lse(head, i), 1}, rows, 1);
+  void pack_rows(std::int64_t head, std::int64_t i, std::int64_t from, std::int64_t rows) const {
+    const std::int64_t first = i * at_.br + from;
+    const MutTile d_o = from_row(do_rows(head, i), from);
+    widen_rows(p_, buffers_, {Tensor::q, head, p_.Lq, p_.D}, first, rows, p_.Lq, from_row(q_rows(head, i), from));
+    widen_rows(p_, buffers_, {Tensor::d_o, head, p_.Lq, p_.Dv}, first, rows, p_.Lq, d_o);
+    float* const rounded = lse(head, i) + from;
+    std::copy_n(buffers_.read<float>(Tensor::lse) + head * p_.Lq + first, rows, rounded);
+    round_tile(lse_type_, {rounded, 1}, rows, 1);
     float out[kMaxHeadDim];
-    float* const to = delta(head, i);
+    float* const to = delta(head, i) + from;
     for (std::int64_t r = 0; r < rows; ++r) {
       widen(p_.dtype, buffers_.in[Tensor::o], (head * p_.Lq + first + r) * p_.Dv, p_.Dv, out);
-      row_dots({do_rows(head, i).data + r * at_.ldv, at_.ldv}, {out, p_.Dv}, 1, p_.Dv, to + r);
+      row_dots(from_row(read(d_o), r), {out, p_.Dv}, 1, p_.Dv, to + r);
     }
     if (float* given = buffers_.write<float>(Tensor::delta); given != nullptr)
       std::copy(to, to + rows, given + head * p_.Lq + first);
@@ -164,7 +165,7 @@ class FlashBackward : FlashPlaces {
         trace_->keys(keys, -1, j, read(k_rows(kv, j)), read(v_panel(kv, j)));
     }
     sum_keys(kv, c, j, every_tile_, s);
-    once([&] { store_keys(dk, dv, cols, kv * p_.Lk + j * at_.bc); }, cols * (p_.D + p_.Dv) * kPacked);
+    store_keys(dk, dv, cols, kv * p_.Lk + j * at_.bc);
     if constexpr (Trace::kOn) trace_->keys_done(keys, j, read(dk), read(dv));
   }
 
@@ -222,21 +223,20 @@ class FlashBackward : FlashPlaces {
       s.sums.dv = dv_rows(c, kv, j);
       tile(t, {head, kv, i, j}, s);
     });
-    once([&] { store_queries(dq, head, i); }, rows_of(i) * p_.D * kPacked);
+    store_queries(dq, head, i);
     if constexpr (Trace::kOn) trace_->rows_done(rows, i, read(dq));
   }
 
-  // of(first, n): rows of a tile, or rows of keys, all or some after the other.
+  // of(first, n): rows or keys of a tile whose every number costs so much.
   template <class Of>
-  void product(const Place2d& t, std::int64_t rows, std::int64_t deep, const Of& of) const {
-    if constexpr (Trace::kOn) return trace_->blocks(rows, t.rows * t.cols / rows * deep, of);
-    of(std::int64_t{0}, rows);
+  void product(const Place2d& t, std::int64_t rows, std::int64_t cost, const Of& of) const {
+    blocks(rows, t.rows * t.cols / rows * cost, of);
   }
 
   // S, then P = exp(S - LSE) in its place
   void weights(const Place2d& t, const FlashTile& at, const FlashScratch& s) const {
     const auto [head, kv, i, j] = at;
-    product(t, t.rows, p_.D, [&](std::int64_t first, std::int64_t n) {
+    product(t, t.rows, p_.D + (p_.softcap ? kShaped : 0), [&](std::int64_t first, std::int64_t n) {
       const MutTile to = from_row(s.s, first);
       scaled_product(from_row(read(q_rows(head, i)), first), read(k_panel(kv, j)), to, n, t.cols, p_.D, scale_);
       if (p_.softcap) cap_gradients(p_, read(to), n, t.cols, from_row(s.cap, first));
@@ -268,12 +268,12 @@ class FlashBackward : FlashPlaces {
       scaled_product(from_row(d_o, first), read(v_panel(kv, j)), from_row(s.ds, first), n, t.cols, p_.Dv, 1.0F);
     });
     if constexpr (Trace::kOn) trace_->tile(n_.weight_gradient, n_.dp, read(s.ds), t, i, j);
-    const auto gradients = [&] {
-      const float* const mean = forgotten_.empty() ? delta(head, i) : forgotten_.data();
-      softmax_gradient(read(s.s), read(s.ds), t.rows, t.cols, mean, s.ds);
-      if (p_.softcap) multiply_tile(s.ds, read(s.cap), t.rows, t.cols);
-    };
-    once(gradients, t.rows * t.cols * 4);
+    const float* const mean = forgotten_.empty() ? delta(head, i) : forgotten_.data();
+    product(t, t.rows, kGradient, [&](std::int64_t first, std::int64_t n) {
+      const MutTile ds = from_row(s.ds, first);
+      softmax_gradient(from_row(read(s.s), first), read(ds), n, t.cols, mean + first, ds);
+      if (p_.softcap) multiply_tile(ds, from_row(read(s.cap), first), n, t.cols);
+    });
     if constexpr (Trace::kOn) trace_->tile(n_.score_gradient, n_.ds, read(s.ds), t, i, j);
   }
 
@@ -308,6 +308,11 @@ class FlashBackward : FlashPlaces {
 
   // Scaled, written, and in place what was written.
   void store_keys(MutTile dk, MutTile dv, std::int64_t cols, std::int64_t first) const {
+    blocks(cols, (p_.D + p_.Dv) * kPacked,
+           [&](std::int64_t at, std::int64_t n) { store_some(from_row(dk, at), from_row(dv, at), n, first + at); });
+  }
+
+  void store_some(MutTile dk, MutTile dv, std::int64_t cols, std::int64_t first) const {
     for (std::int64_t r = 0; r < cols; ++r)
       for (std::int64_t d = 0; d < p_.D; ++d) dk.data[r * dk.ld + d] *= scale_;
     narrow(p_.dtype, read(dk), cols, p_.D, buffers_.out[Tensor::d_k], first * p_.D, p_.D);
@@ -319,31 +324,31 @@ class FlashBackward : FlashPlaces {
   }
 
   void store_queries(MutTile dq, std::int64_t head, std::int64_t i) const {
-    for (std::int64_t n = 0; n < rows_of(i) * dq.ld; ++n) dq.data[n] *= scale_;
-    narrow(p_.dtype, read(dq), rows_of(i), p_.D, buffers_.out[Tensor::d_q], (head * p_.Lq + i * at_.br) * p_.D, p_.D);
-    if constexpr (Trace::kOn) round_tile(p_.dtype, dq, rows_of(i), p_.D);
+    blocks(rows_of(i), p_.D * kPacked, [&](std::int64_t at, std::int64_t rows) {
+      const MutTile some = from_row(dq, at);
+      for (std::int64_t n = 0; n < rows * some.ld; ++n) some.data[n] *= scale_;
+      const std::int64_t first = head * p_.Lq + i * at_.br + at;
+      narrow(p_.dtype, read(some), rows, p_.D, buffers_.out[Tensor::d_q], first * p_.D, p_.D);
+      if constexpr (Trace::kOn) round_tile(p_.dtype, some, rows, p_.D);
+    });
   }
 
-  // The chunks' parts in their order.
+  // The chunks' parts in their order; a recording has one.
   void store_dq(std::int64_t head, std::int64_t i) const {
     const MutTile sum = dq_rows(0, head, i);
-    once([&] {
-      for (std::int64_t c = 1; c < at_.chunks; ++c) add(read(dq_rows(c, head, i)), rows_of(i) * at_.ldd, sum);
-      store_queries(sum, head, i);
-    });
+    for (std::int64_t c = 1; c < at_.chunks; ++c) add(read(dq_rows(c, head, i)), rows_of(i) * at_.ldd, sum);
+    store_queries(sum, head, i);
     if constexpr (Trace::kOn) trace_->rows_done(place(head, i, 0), i, read(sum));
   }
 
   void store_dkv(std::int64_t kv, std::int64_t j) const {
     const MutTile dk = dk_rows(0, kv, j), dv = dv_rows(0, kv, j);
     const std::int64_t cols = keys_of_tile(j);
-    once([&] {
-      for (std::int64_t c = 1; c < at_.chunks; ++c) {
-        add(read(dk_rows(c, kv, j)), cols * at_.ldd, dk);
-        add(read(dv_rows(c, kv, j)), cols * at_.ldv, dv);
-      }
-      store_keys(dk, dv, cols, kv * p_.Lk + j * at_.bc);
-    });
+    for (std::int64_t c = 1; c < at_.chunks; ++c) {
+      add(read(dk_rows(c, kv, j)), cols * at_.ldd, dk);
+      add(read(dv_rows(c, kv, j)), cols * at_.ldv, dv);
+    }
+    store_keys(dk, dv, cols, kv * p_.Lk + j * at_.bc);
     Place2d keys = place(first_head(kv), 0, j);
     keys.rows = 0;
     if constexpr (Trace::kOn) trace_->keys_done(keys, j, read(dk), read(dv));

@@ -6,6 +6,7 @@
 
 #include "kernels/arithmetic/tile_math.h"
 #include "kernels/cpu/backward/flash_layout.h"
+#include "kernels/cpu/backward/workspace.h"
 #include "kernels/cpu/call.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/problem/problem.h"
@@ -53,6 +54,21 @@ class FlashPlaces {
   }
   bool hidden(const Place2d& t) const {
     return p_.cover(t.b, t.r0, t.r0 + t.rows, t.c0, t.c0 + t.cols) == TileCover::skipped;
+  }
+
+  // From key `first` of a tile on, a multiple of kLanes: K in rows, and K and V transposed.
+  void pack_some_keys(std::int64_t kv, std::int64_t j, std::int64_t first, std::int64_t count) const {
+    const std::int64_t last = keys_of(p_, kv / p_.Hkv);
+    // Sixteen keys at a time, V through a small buffer: nothing is allocated in a thread.
+    float values[kLanes * kMaxHeadDim];
+    for (std::int64_t c = first; c < first + count; c += kLanes) {
+      const std::int64_t n = std::min(kLanes, first + count - c), key = j * at_.bc + c;
+      const MutTile rows = from_row(k_rows(kv, j), c);
+      widen_rows(p_, buffers_, {Tensor::k, kv, p_.Lk, p_.D}, key, n, last, rows);
+      transpose(read(rows), {k_panel(kv, j).data + c, at_.ldk}, n, p_.D);
+      widen_rows(p_, buffers_, {Tensor::v, kv, p_.Lk, p_.Dv}, key, n, last, {values, p_.Dv});
+      transpose({values, p_.Dv}, {v_panel(kv, j).data + c, at_.ldk}, n, p_.Dv);
+    }
   }
 
   const Problem& p_;

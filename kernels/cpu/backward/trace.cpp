@@ -60,35 +60,35 @@ std::int64_t BackwardTrace::columns_of(Slot slot) const {
 }
 
 void BackwardTrace::delta(const Place2d& t, std::int64_t i, ConstTile d_o, const float* delta) {
-  to_.once([&] { delta_now(t, i, d_o, delta); }, t.rows * rec_.problem.Dv * kPut);
-}
-
-void BackwardTrace::delta_now(const Place2d& t, std::int64_t i, ConstTile d_o, const float* delta) {
   const Problem& p = rec_.problem;
   RowTile& kept = rows_of(t, i);
   to_.go_to(t.b, t.h);
   clear_all();
-  work_.resize(static_cast<std::size_t>(t.rows * p.Dv));
-  in_.o->read(((t.b * p.Hq + t.h) * p.Lq + t.r0) * p.Dv, t.rows * p.Dv, work_.data());
+  to_.once([&] { work_.resize(static_cast<std::size_t>(t.rows * p.Dv)); });
+  to_.blocks(t.rows, p.Dv * kPut, [&](std::int64_t first, std::int64_t n) {
+    in_.o->read(((t.b * p.Hq + t.h) * p.Lq + t.r0 + first) * p.Dv, n * p.Dv, work_.data() + first * p.Dv);
+  });
   to_.put(n_.o, {work_.data(), p.Dv}, t, t.rows, p.Dv);
   to_.put(n_.d_o, d_o, t, t.rows, p.Dv);
-  kept.d_o = to_.shown(n_.d_o);
+  to_.once([&] { kept.d_o = to_.shown(n_.d_o); });
   to_.event(n_.load_o, t, i, -1, kDeltaPass);
   to_.column(n_.delta, delta, t);
-  kept.delta = to_.shown(n_.delta);
+  to_.once([&] { kept.delta = to_.shown(n_.delta); });
   to_.event(n_.row_dots, t, i, -1, kDeltaPass);
 }
 
 void BackwardTrace::put_keys(const Place2d& t, std::int64_t j, ConstTile k, ConstTile v_panel) {
   const Problem& p = rec_.problem;
   KeyTile& kept = kept_keys_[static_cast<std::size_t>((t.b * p.Hkv + p.kv_head(t.h)) * rec_.key_tiles() + j)];
-  if (kept.k == kNoVersion) {
+  if (to_.kept<bool>(kept.k == kNoVersion)) {
     to_.put(Slot::k, k, by_key(t), t.cols, p.D);
     const std::int64_t ld = padded(p.Dv);
-    work_.resize(static_cast<std::size_t>(padded(t.cols) * ld));
-    transpose(v_panel, {work_.data(), ld}, p.Dv, t.cols);
+    to_.once([&] { work_.resize(static_cast<std::size_t>(padded(t.cols) * ld)); });
+    to_.blocks(t.cols, ld * kPut, [&](std::int64_t first, std::int64_t n) {
+      transpose({v_panel.data + first, v_panel.ld}, {work_.data() + first * ld, ld}, p.Dv, n);
+    });
     to_.put(Slot::v, {work_.data(), ld}, by_key(t), t.cols, p.Dv);
-    kept = {to_.shown(Slot::k), to_.shown(Slot::v)};
+    to_.once([&] { kept = {to_.shown(Slot::k), to_.shown(Slot::v)}; });
   }
   to_.show(Slot::k, kept.k);
   to_.show(Slot::v, kept.v);
@@ -97,7 +97,7 @@ void BackwardTrace::put_keys(const Place2d& t, std::int64_t j, ConstTile k, Cons
 void BackwardTrace::keys(const Place2d& t, std::int64_t i, std::int64_t j, ConstTile k, ConstTile v_panel) {
   to_.go_to(t.b, t.h);
   keys_outside_ ? clear_all() : clear_keys();
-  to_.once([&] { put_keys(t, j, k, v_panel); }, t.cols * (rec_.problem.D + rec_.problem.Dv) * kPut);
+  put_keys(t, j, k, v_panel);
   to_.event(Phase::load_kv, t, i, j, tile_pass_);
 }
 
@@ -108,18 +108,16 @@ void BackwardTrace::skipped(const Place2d& t, std::int64_t i, std::int64_t j) {
 }
 
 void BackwardTrace::rows(const Place2d& t, std::int64_t i, std::int64_t j, ConstTile q, const float* lse) {
-  to_.once([&] { rows_now(t, i, j, q, lse); }, t.rows * rec_.problem.D);
-}
-
-void BackwardTrace::rows_now(const Place2d& t, std::int64_t i, std::int64_t j, ConstTile q, const float* lse) {
   RowTile& kept = rows_of(t, i);
   to_.go_to(t.b, t.h);
   clear_rows();
-  if (kept.q == kNoVersion) {
+  if (to_.kept<bool>(kept.q == kNoVersion)) {
     to_.put(Slot::q, q, t, t.rows, rec_.problem.D);
     to_.column(Slot::lse, lse, t);
-    kept.q = to_.shown(Slot::q);
-    kept.lse = to_.shown(Slot::lse);
+    to_.once([&] {
+      kept.q = to_.shown(Slot::q);
+      kept.lse = to_.shown(Slot::lse);
+    });
   }
   to_.show(Slot::q, kept.q);
   to_.show(Slot::lse, kept.lse);

@@ -65,9 +65,6 @@ class BackwardTrace {
   void clear_keys();
   void clear_tile();
   void clear_all();
-  // In one step: what it remembers is on show at that moment.
-  void delta_now(const Place2d& t, std::int64_t i, ConstTile d_o, const float* delta);
-  void rows_now(const Place2d& t, std::int64_t i, std::int64_t j, ConstTile q, const float* lse);
   void put_keys(const Place2d& t, std::int64_t j, ConstTile k, ConstTile v_panel);
   std::int64_t columns_of(Slot slot) const;
 

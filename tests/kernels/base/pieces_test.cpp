@@ -1,6 +1,7 @@
 // A walk that pauses does what it does once and in its order, wherever it pauses.
 #include "kernels/base/pieces.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -96,6 +97,29 @@ TEST(WalkMark, ThePauseIsAskedAfterSoMuchWork) {
   });
   EXPECT_GE(asked, 1024 * 1024 / (2 * WalkMark::kLook));
   EXPECT_LE(asked, 2 * 1024 * 1024 / WalkMark::kLook);
+}
+
+TEST(WalkMark, ABlockIsSixteenRowsOrAMultipleOrFewerThatCostAsMuch) {
+  const auto largest = [](std::int64_t rows, std::int64_t cost_each) {
+    WalkMark mark;
+    std::int64_t most = 0, all = 0;
+    const auto walk = [&] {
+      mark.blocks(rows, cost_each, [&](std::int64_t first, std::int64_t n) {
+        EXPECT_EQ(first, all);
+        most = std::max(most, n);
+        all += n;
+      });
+    };
+    mark.go_on(walk, {});
+    EXPECT_EQ(all, rows);
+    return most;
+  };
+  EXPECT_EQ(largest(1000, 1), 1000);
+  EXPECT_EQ(largest(1000, WalkMark::kBlock / 50), 48);
+  EXPECT_EQ(largest(1000, WalkMark::kBlock / 16), 16);
+  EXPECT_EQ(largest(1000, WalkMark::kBlock / 5), 5);
+  EXPECT_EQ(largest(7, WalkMark::kBlock), 1);
+  EXPECT_EQ(largest(7, WalkMark::kBlock * 4), 1);
 }
 
 TEST(WalkMark, WhatItKeepsEndsWithTheTurnOrWithTheMark) {

@@ -27,26 +27,33 @@ InputSpec numbers(Generator generator = Generator::normal) {
   return spec;
 }
 
+// Asked to, it pauses; how many slices it takes.
+int in_slices(AllInputsRun& run) {
+  for (int slices = 1;; ++slices) {
+    const auto there = run.go_on([] { return true; });
+    EXPECT_TRUE(there) << (there ? "" : there.error().message);
+    if (!there || *there) return slices;
+  }
+}
+
 TEST(AllInputsRun, InSlicesItHasTheNumbersOfOneGo) {
   Problem plain = shape(40, 700, 64, 48, DType::f16), backward = shape(90, 200, 16, 16), paged = shape(6, 20, 4, 4);
   plain.B = 2;
   plain.bias_shape = {1, 1, 40, 700};
   backward.pass = Pass::backward;
+  Problem causal = backward;
+  causal.mask.causal = true;
+  causal.dtype = DType::bf16;
   paged.storage.page = 8;
   paged.storage.pages = 4;
-  for (const Problem& p : {plain, backward, paged, shape(4, 4, 2, 2)}) {
+  for (const Problem& p : {plain, backward, causal, paged, shape(4, 4, 2, 2)}) {
     for (const Generator g : {Generator::normal, Generator::late_outlier, Generator::words, Generator::blackboard}) {
       InputSpec spec = numbers(g);
       spec.edits = {{InputTensor::k, 5, 2.5F}};
       const auto at_once = make_all_inputs(p, spec, in_turn, 0, Stream{});
       ASSERT_TRUE(at_once) << at_once.error().message;
       AllInputsRun run(p, spec);
-      int slices = 1;
-      for (;; ++slices) {
-        const auto there = run.go_on([] { return true; });
-        ASSERT_TRUE(there) << there.error().message;
-        if (*there) break;
-      }
+      const int slices = in_slices(run);
       const Inputs made = run.take();
       EXPECT_EQ(made.q, at_once->q);
       EXPECT_EQ(made.k, at_once->k);
@@ -59,6 +66,17 @@ TEST(AllInputsRun, InSlicesItHasTheNumbersOfOneGo) {
       EXPECT_GT(slices, p.Lk > 100 ? 2 : 0);
     }
   }
+}
+
+// Also where one query tile has a lot to do.
+TEST(AllInputsRun, TheForwardOfABackwardIsMadeInManySlices) {
+  Problem p = shape(64, 2048, 64, 64);
+  AllInputsRun without(p, numbers());
+  const int inputs = in_slices(without);
+  p.pass = Pass::backward;
+  AllInputsRun with(p, numbers());
+  // Of a tile S and what it gives O are a step each.
+  EXPECT_GT(in_slices(with), inputs + 2 * 2048 / 64);
 }
 
 TEST(AllInputsRun, RefusesWhatOneGoRefuses) {

@@ -180,12 +180,25 @@ TEST(RecordingRun, InSlicesItHasTheBitsOfOneGoInEveryKernel) {
 
 // So that no slice is longer than a step, however large the tile.
 TEST(RecordingRun, ALargeTileIsMadeInManySlices) {
-  for (const KernelRow& row : cpu_kernel_table()) {
-    const Case c{"", std::string(row.id), shape(512, 512, 64, 64), tile(512, 512)};
+  Problem forward = shape(512, 512, 64, 64), backward = forward;
+  backward.pass = Pass::backward;
+  std::vector<Case> large;
+  for (const KernelRow& row : cpu_kernel_table()) large.push_back({"", std::string(row.id), forward, tile(512, 512)});
+  for (const std::int64_t outside : {0, 1})
+    large.push_back({"", "cpu_flash_bwd", backward, with(tile(512, 512), orders::backward::kOutside, outside)});
+  for (const Case& c : large) {
     int slices = 0;
     in_slices(c, inputs_of(c.p), slices);
-    EXPECT_GT(slices, 40) << row.id;
+    EXPECT_GT(slices, c.p.pass == Pass::backward ? 90 : 40) << c.kernel;
   }
+}
+
+// Sixteen of them are sixteen million multiply-adds.
+TEST(RecordingRun, LongRowsAreMadeOneByOne) {
+  const Case c{"", "cpu_flash", shape(16, 4096, 256, 256), tile(16, 4096)};
+  int slices = 0;
+  in_slices(c, inputs_of(c.p), slices);
+  EXPECT_GT(slices, 2 * 16);
 }
 
 // Exactly, but where a mask hides whole key tiles from all, and in a ring: there at most so much.
