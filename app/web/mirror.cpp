@@ -12,6 +12,8 @@
 namespace attn {
 namespace {
 
+constexpr std::size_t kMostNumbers = 4096;  // of a tensor: nobody listens to more, and a large tile is a million
+
 void add_line(std::string& text, const std::string& line) {
   if (line.empty()) return;
   if (!text.empty()) text += '\n';
@@ -62,6 +64,7 @@ MirroredText of_step(const std::string& written) {
 cli::StepWriter& Mirror::writer(const Model& model, const StepTexts& texts) {
   if (!writer_ || recording_ != model.recording) {
     writer_.reset();
+    step_.reset();
     recording_ = model.recording;
     writer_.emplace(*recording_, texts);
   }
@@ -70,6 +73,7 @@ cli::StepWriter& Mirror::writer(const Model& model, const StepTexts& texts) {
 
 std::optional<MirroredText> Mirror::follow(const State& state, const Model& model, const StepTexts& texts) {
   MirroredText now;
+  std::optional<EventIndex> step;
   if (state.view.workspace == Workspace::learn) {
     if (model.learn != nullptr) now = of_lesson(*model.learn);
   } else if (state.view.workspace != Workspace::step) {
@@ -79,8 +83,12 @@ std::optional<MirroredText> Mirror::follow(const State& state, const Model& mode
     now.sentence = model.recording_error;
   } else {
     const auto last = static_cast<EventIndex>(model.recording->events.size() - 1);
-    now = of_step(writer(model, texts).text(std::min(state.view.step.cursor, last)));
+    step = std::min(state.view.step.cursor, last);
+    cli::StepWriter& steps = writer(model, texts);
+    if (step_ == step) return std::nullopt;
+    now = of_step(steps.text(*step, kMostNumbers));
   }
+  step_ = step;
   if (now == said_) return std::nullopt;
   said_ = now;
   return now;

@@ -30,6 +30,7 @@ class Mirror {
 
   std::shared_ptr<const Recording> recording_;
   std::optional<cli::StepWriter> writer_;
+  std::optional<EventIndex> step_;  // of recording_, which said_ is of; none: it is of something else
   MirroredText said_;
 };
 

@@ -141,12 +141,14 @@ void StepWriter::follow(EventIndex e) {
   exact_.emplace(rec_, id.b, id.h, i);
 }
 
-std::string StepWriter::tile_text(VersionId id) const {
+std::string StepWriter::tile_text(VersionId id, std::size_t most) const {
   const Version& v = rec_.version(id);
   const std::span<const float> values = rec_.values(id);
   const int natural = is_input(v.slot) ? natural_decimals(values) : -1;
+  const auto rows = static_cast<std::size_t>(v.rows), cols = static_cast<std::size_t>(v.cols);
+  const std::size_t shown = std::clamp<std::size_t>(most / std::max<std::size_t>(cols, 1), 1, rows);
   std::vector<std::string> cells;
-  for (std::size_t n = 0; n < values.size(); ++n) {
+  for (std::size_t n = 0; n < shown * cols; ++n) {
     const auto value = static_cast<double>(values[n]);
     const double bound = bound_of(rec_, exact_ ? &*exact_ : nullptr, id, n);
     cells.push_back(natural >= 0 ? number_text(value, {natural, false}) : significant_text(value, kDigits, bound));
@@ -157,10 +159,11 @@ std::string StepWriter::tile_text(VersionId id) const {
   if (slot_row(v.slot).columns == SlotColumns::keys)
     title += phrase(", keys {} to {}", v.first_col, v.first_col + v.cols - 1);
   if (v.holds.normalised) title += tr(", divided by ℓ");
-  return title + "\n" + table(cells, v.cols);
+  title += "\n" + table(cells, v.cols);
+  return shown == rows ? title : title + phrase("    … {} more\n", rows - shown);
 }
 
-std::string StepWriter::text(EventIndex e) {
+std::string StepWriter::text(EventIndex e, std::size_t most) {
   follow(e);
   const ExactTile* exact = exact_ ? &*exact_ : nullptr;
   const StepPlace at = place_of(rec_, e, Selection{});
@@ -170,7 +173,7 @@ std::string StepWriter::text(EventIndex e) {
     const std::string words = line_of(*runs);
     if (!words.empty()) text += "    " + words + "\n";
   }
-  for (const VersionId v : made_by(rec_, e)) text += tile_text(v);
+  for (const VersionId v : made_by(rec_, e)) text += tile_text(v, most);
   if (const std::uint64_t bytes = event_bytes(rec_, e); bytes != 0) {
     text += phrase("    HBM: {} B in this step, {} B so far\n", bytes, bytes_after(rec_, e));
   }

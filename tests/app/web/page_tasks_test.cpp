@@ -118,6 +118,27 @@ TEST_F(InAPage, TheMirrorSaysEachStepOnce) {
   EXPECT_NE(third->values.find("15.20280"), std::string::npos) << third->values;
 }
 
+TEST_F(InAPage, OfALargeTileTheMirrorSaysTheFirstRows) {
+  Controller c(in_a_page());
+  Options whole = c.state().document.options;
+  whole.br = whole.bc = 256;
+  c.update({large_problem(c, 256), SetOptions{whole, 0}});
+  c.wait();
+  c.update({GoToEvent{2}});
+  ASSERT_EQ(c.model().recording->events[2].id.phase, Phase::scores);
+  Mirror mirror;
+  const auto said = mirror.follow(c.state(), c.model(), {});
+  ASSERT_TRUE(said);
+  EXPECT_NE(said->values.find("… 240 more"), std::string::npos) << said->values.substr(0, 200);
+  EXPECT_FALSE(mirror.follow(c.state(), c.model(), {}));
+  c.update({ChoosePreset{"blackboard"}});
+  c.wait();
+  c.update({GoToEvent{2}});
+  const auto other = mirror.follow(c.state(), c.model(), {});
+  ASSERT_TRUE(other) << "the same step of another recording";
+  EXPECT_EQ(other->title.rfind("Step 3 of 34", 0), 0U) << other->title;
+}
+
 TEST_F(InAPage, WhileALessonAsksTheMirrorSaysItsCardAlone) {
   State state = initial_state();
   state.view.workspace = Workspace::learn;
