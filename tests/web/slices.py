@@ -23,8 +23,8 @@ STATES = (
     "attn1,L=32,D=16,br=8,bc=8,generator=normal,seed=4", "attn1,L=64,D=64,br=16,bc=16,generator=normal,seed=4",
     "attn1,kernel=cpu_flash_bwd,pass=backward,L=16,D=4,br=4,bc=4,generator=normal,seed=61",
 )
-# Recordings that are made in many slices: each kernel and order, small tiles and one that is the whole problem, near
-# the limit of 64 MiB.
+# Recordings that are made in many slices: each kernel, order and pass, small tiles and one that is the whole problem,
+# near the limit of 64 MiB.
 LENGTH_512 = "attn1,L=512,D=64,br=64,bc=64,generator=normal,seed=4"
 LARGE = (
     *(f"{LENGTH_512},kernel={kernel}"
@@ -32,10 +32,7 @@ LARGE = (
     *(f"{LENGTH_512},kernel=cpu_flash,set={option}" for option in ("splits:4", "ranks:4", "splits:8/merge:tree")),
     "attn1,L=1024/2048,D=16,br=512,bc=2048,generator=words,kernel=cpu_flash,causal=1",
     "attn1,L=64/4096,D=64,br=64,bc=16,H=4/2,dtype=f16,generator=normal,kernel=cpu_flash",
-)
-# Of a backward pass there still is work in one go: of 13 ms at L = 512, of 50 ms where a tile is 1024 by 1024.
-BACKWARD_SLICE_MS, BACKWARD_FRAME_MS = 100, 300
-LARGE_BACKWARD = (
+    "attn1,L=16/4096,D=256,br=16,bc=4096,generator=normal,kernel=cpu_flash",
     *(f"{LENGTH_512},kernel=cpu_flash_bwd,pass=backward,set=outside:{outside}_tile" for outside in ("key", "query")),
     "attn1,L=1024,D=128,br=1024,bc=1024,generator=normal,kernel=cpu_flash_bwd,pass=backward,set=outside:key_tile",
 )
@@ -128,10 +125,9 @@ def test_slices(tab, verdict):
         tab.rest(state)
     took = (time.time() - begun) / len(WITH_RUNS)
     verdict(took <= MOST_SECONDS, f"a link to Bench or Profile shows what came with the program after {took:.1f} s")
-    usual, backward = (SLICE_MS, FRAME_MS), (BACKWARD_SLICE_MS, BACKWARD_FRAME_MS)
+    usual = SLICE_MS, FRAME_MS
     measured = (("recording", STATES, of_state, usual),
                 ("large recording", LARGE, of_state, (SLICE_MS, LARGE_FRAME_MS)),
-                ("large backward recording", LARGE_BACKWARD, of_state, backward),
                 ("chapter", CHAPTERS, of_state, usual), ("own lesson", OWN, of_lesson, usual),
                 ("Bench or Profile link", WITH_RUNS, of_state, usual),
                 ("session", sorted(SESSIONS.glob("*.attn")), of_session, usual))
