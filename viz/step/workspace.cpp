@@ -37,6 +37,7 @@ namespace attn {
 namespace {
 
 constexpr float kGutter = 12, kProblemWidth = 200, kFoldBelow = 1340, kMinTiles = 170, kScrolledTiles = 240;
+constexpr float kTwoTabLines = 480;  // below that width the charts' tabs take two lines
 
 struct Areas {
   Box problem, strip, tiles, chart, traffic, timeline;
@@ -99,7 +100,7 @@ Areas layout(const Box& all, const Recording& rec, bool alone, bool wide, const 
   else if (charts && middle >= kLowest && way.tiles == nullptr)
     bottom = std::max(way.card != nullptr ? way.card_height
                       : wide              ? std::clamp(middle * 0.46F, 180.0F, 360.0F)
-                                          : std::clamp(middle * 0.32F, 138.0F, 240.0F),
+                                          : std::clamp(middle * 0.32F, width < kTwoTabLines ? 166.0F : 138.0F, 240.0F),
                       middle - kGutter - liked_tiles_height(rec, middle));
   a.has_bottom = bottom > 0;
   const float top = a.strip.max.y + s.px(strip_gap), gap = a.has_tiles ? gutter : 0;

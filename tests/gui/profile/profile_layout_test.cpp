@@ -202,6 +202,19 @@ TEST_F(ProfileLayoutTest, ThePagesStandInOneLineOfTheirOwnInALargeScale) {
   }
 }
 
+TEST_F(ProfileLayoutTest, OnAPhoneTheButtonOfAllMetricsCoversNoMenu) {
+  open(390, 844, 1, ProfilePage::figures);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    const ImGuiWindow* bar = card("profile_panel");
+    ctx->SetRef(bar->ID);
+    const ImRect all = ctx->ItemInfo("All").RectFull;
+    IM_CHECK_LE(all.Max.x, bar->Pos.x + bar->Size.x);
+    IM_CHECK(ctx->ItemExists("##profile_kernel") && ctx->ItemExists("##profile_value"));
+    for (const char* menu : {"##profile_kernel", "##profile_value", "##profile_against"})
+      IM_CHECK(!ctx->ItemExists(menu) || ctx->ItemInfo(menu).RectFull.Max.x < all.Min.x);
+  }));
+}
+
 TEST_F(ProfileLayoutTest, FindingsBehindTheChartsAreToldOfInTheStrip) {
   for (const auto& [page, scale, low] :
        {std::tuple{ProfilePage::source, 1.0F, false}, std::tuple{ProfilePage::source, 2.0F, true},

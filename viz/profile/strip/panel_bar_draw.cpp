@@ -18,12 +18,15 @@ namespace {
 // Logical pixels. Of the menus; of the window of all figures; between the parts of the line.
 constexpr float kAll = 316, kAllHigh = 520, kGap = 14;
 constexpr float kWide = 1000, kNarrow = 560;  // from kWide on labels stand beside the menus
+constexpr float kPhone = 400;                 // below kPhone the button has one word
 constexpr float kArrow = 36;                  // of a menu, with the space about its words
 
 struct MenuWidths {
   float kernel = 148, value = 78, against = 150, most = 210;  // logical pixels; of `against` at least and at most
+  float gap = kGap;
 };
 MenuWidths widths_of(float bar) {
+  if (bar < style().px(kPhone)) return {118, 62, 92, 92, 8};
   return bar < style().px(kNarrow) ? MenuWidths{118, 62, 92, 92} : MenuWidths();
 }
 
@@ -71,12 +74,12 @@ void against_menu(const ProfileScene& scene, const MenuWidths& menus, bool wide,
   const Style& s = style();
   if (scene.against_choices.size() < 2) {
     if (scene.against.empty()) return;
-    ImGui::SameLine(0, s.px(kGap));
+    ImGui::SameLine(0, s.px(menus.gap));
     label(phrase("against {}", scene.against));
     return;
   }
   const auto now = std::ranges::find_if(scene.against_choices, &AgainstChoice::on);
-  ImGui::SameLine(0, s.px(kGap));
+  ImGui::SameLine(0, s.px(menus.gap));
   if (wide) label(tr("against"));
   std::string words = now == scene.against_choices.end() ? "" : now->words;
   if (!wide) words = phrase("against {}", scene.against);
@@ -150,21 +153,20 @@ void draw_profile_bar(const ProfileScene& scene, float width, Commands& commands
     const bool wide = width >= s.px(kWide);
     const MenuWidths menus = widths_of(width);
     kernel_menu(scene, menus.kernel, commands);
-    ImGui::SameLine(0, s.px(kGap));
+    ImGui::SameLine(0, s.px(menus.gap));
     value_menu(scene, menus.value, wide, commands);
     against_menu(scene, menus, wide, commands);
-    ImGui::SameLine(0, s.px(kGap + 8));
+    ImGui::SameLine(0, s.px(menus.gap + 8));
     ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 corner{ImGui::GetWindowPos().x + width - s.px(12), at.y};
-    const float button = text_width(Face::text, 12, tr("All metrics")) + s.px(14),
-                right = corner.x - button - s.px(kGap);
+    const char* const all = width < s.px(kPhone) ? tr("All") : tr("All metrics");
+    const float button = text_width(Face::text, 12, all) + s.px(14), right = corner.x - button - s.px(kGap);
     constexpr std::array<std::string_view, 6> kShown{"time_us_median",         "tflops",          "peak_share_pct",
                                                      "occupancy_achieved_pct", "dram_read_bytes", "l2_hit_pct"};
     for (const std::string_view id : kShown)
       if (const ProfileFigure* f = figure_of(scene, id); f != nullptr) at.x = draw_figure(*f, at, right);
     ImGui::SetCursorScreenPos({corner.x - button, at.y + s.px(3.5F)});
-    if (toggle(tr("All metrics"), true, tr("Shows every metric with its change")))
-      ImGui::OpenPopup("profile_all_figures");
+    if (toggle(all, true, tr("Shows every metric with its change"))) ImGui::OpenPopup("profile_all_figures");
     all_figures(scene, {corner.x + s.px(12), at.y + height});
   }
   ImGui::EndChild();

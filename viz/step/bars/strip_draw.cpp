@@ -16,6 +16,9 @@ namespace {
 constexpr float kTallStrip = 92;     // a sentence has two lines
 constexpr float kOneLineWide = 880;  // the longest sentences need it
 constexpr float kSides = 24;
+constexpr float kPhone = 480,
+                kPhoneLow = 560;               // below that width, in a view at least so high, headlines have two lines
+constexpr float kPhoneStrip = 120, kFoot = 2;  // its height; what stays free below the last line
 
 // "Why?", which opens the reason behind the step. Returns where it ends.
 float draw_why(ImVec2 at, const TextRuns& why) {
@@ -28,12 +31,16 @@ float draw_why(ImVec2 at, const TextRuns& why) {
     ImGui::OpenPopup("##step_why_popup");
   list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(5));
   draw_text(list, at, Face::bold, 13, colour_of(Token::text), tr("Why?"));
-  const float wide = s.px(560), height = draw_paragraph(list, at, wide, 14, why, 8, false);
-  ImGui::SetNextWindowPos({box.min.x, box.max.y + s.px(6)});
+  constexpr int kLines = 14;
+  const ImGuiViewport& view = *ImGui::GetMainViewport();
+  const float wide = std::min(s.px(560), view.Size.x - s.px(32 + 24));
+  const float height = draw_paragraph(list, at, wide, 14, why, kLines, false);
+  const float most_left = view.Pos.x + view.Size.x - wide - s.px(32 + 12);
+  ImGui::SetNextWindowPos({std::min(box.min.x, most_left), box.max.y + s.px(6)});
   ImGui::SetNextWindowSize({wide + s.px(32), height + s.px(24)});
   if (ImGui::BeginPopup("##step_why_popup", ImGuiWindowFlags_NoMove)) {
     const ImVec2 corner = ImGui::GetWindowPos();
-    draw_paragraph(ImGui::GetWindowDrawList(), {corner.x + s.px(16), corner.y + s.px(12)}, wide, 14, why, 8);
+    draw_paragraph(ImGui::GetWindowDrawList(), {corner.x + s.px(16), corner.y + s.px(12)}, wide, 14, why, kLines);
     // The press is this popup's: the tiles, which come later in the frame, would let go of their pin.
     const ImGuiID owner = ImGui::GetID("##why_escape");
     ImGui::SetKeyOwner(ImGuiKey_Escape, owner);
@@ -64,6 +71,7 @@ int strip_lines(float width) {
 }
 
 float strip_height(float width, float height) {
+  if (width < kPhone && height >= kPhoneLow) return kPhoneStrip;
   return strip_lines(width) > 1 ? 98 : height < 560 ? 76 : 84;
 }
 
@@ -94,7 +102,15 @@ bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, 
     ImGui::InvisibleButton("##step_note", {std::max(line_end - end, 1.0F), s.px(16)});
     tooltip(scene.note);
   }
-  const float headline_end = draw_runs(list, {left, box.min.y + s.px(31) - lift}, 20, scene.headline);
+  float headline_end = right, sentence = box.min.y + s.px(60) - lift * 1.5F;
+  int lines = strip_lines(box.width() / s.scale);
+  const ImVec2 headline{left, box.min.y + s.px(31) - lift};
+  if (runs_width(scene.headline, 20) <= right - left) {
+    headline_end = draw_runs(list, headline, 20, scene.headline);
+  } else {
+    sentence = headline.y + draw_paragraph(list, headline, right - left, 16, scene.headline, 2) + s.px(2);
+  }
+  if (lines > 1) lines = std::max(1, static_cast<int>((box.max.y - s.px(kFoot) - sentence) / line_height(14)));
   // The formula stands at the right of headline and position; where it would touch the headline it shrinks, then
   // the part before the numbers is enough for the eye, so it is left out.
   float size = 17;
@@ -105,8 +121,7 @@ bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, 
     const float y = box.min.y + s.px(33) + (s.px(20) - s.px(size)) / 2;
     draw_runs(list, {right - runs_width(scene.formula, size), y}, size, scene.formula);
   }
-  draw_paragraph(list, {left, box.min.y + s.px(60) - lift * 1.5F}, right - left, 14, scene.sentence,
-                 strip_lines(box.width() / s.scale));
+  draw_paragraph(list, {left, sentence}, right - left, 14, scene.sentence, lines);
   return pressed;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "imgui_internal.h"
 #include "kernels/base/text.h"
@@ -13,7 +14,8 @@ namespace attn {
 namespace {
 
 constexpr float kSide = 24, kTop = 11, kLine = 20, kButton = 26, kGap = 8, kSize = 13;
-constexpr int kAnswerLines = 3;
+constexpr float kLeastAbout = 60;  // of the first line's words
+constexpr int kAnswerLines = 3, kBugLines = 12;
 
 // The answer: where, how much of the step, and what is likely behind it.
 float draw_answer(ImVec2 at, float width, const WrongRunScene& scene, bool draw) {
@@ -33,16 +35,16 @@ float draw_answer(ImVec2 at, float width, const WrongRunScene& scene, bool draw)
 // The patch, for who asks for it.
 void draw_patch_popup(const WrongRunScene& scene, ImVec2 at) {
   const Style& s = style();
-  const float wide = s.px(640), line = s.px(18);
+  const float wide = std::min(s.px(640), ImGui::GetMainViewport()->Size.x - s.px(32 + 24)), line = s.px(18);
   const TextRuns bug{word(scene.bug, Token::text)};
-  const float height = draw_paragraph(ImGui::GetWindowDrawList(), at, wide, 14, bug, 6, false);
+  const float height = draw_paragraph(ImGui::GetWindowDrawList(), at, wide, 14, bug, kBugLines, false);
   ImGui::SetNextWindowPos({at.x - wide - s.px(32), at.y});
   ImGui::SetNextWindowSize({wide + s.px(32), height + line * static_cast<float>(scene.patch.size()) + s.px(36)});
   if (!ImGui::BeginPopup("##patch_popup", ImGuiWindowFlags_NoMove)) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 corner = ImGui::GetWindowPos();
   const float left = corner.x + s.px(16);
-  draw_paragraph(list, {left, corner.y + s.px(12)}, wide, 14, bug, 6);
+  draw_paragraph(list, {left, corner.y + s.px(12)}, wide, 14, bug, kBugLines);
   float y = corner.y + s.px(22) + height;
   for (const std::string& words : scene.patch) {
     const Ink ink = words.starts_with("-") ? Ink(TensorColour::m) : Ink(Token::text);
@@ -56,43 +58,76 @@ void draw_patch_popup(const WrongRunScene& scene, ImVec2 at) {
   ImGui::EndPopup();
 }
 
-Box button_box(float right, float y, const std::string& words) {
-  const Style& s = style();
-  const float width = text_width(Face::bold, kSize, words) + s.px(24);
-  return {{right - width, y}, {right, y + s.px(kButton)}};
+float button_width(const std::string& words) {
+  return text_width(Face::bold, kSize, words) + style().px(24);
 }
 
-// From the right; returns where they begin.
-float draw_buttons(const Box& box, const WrongRunScene& scene, Commands& commands) {
-  const Style& s = style();
-  float right = box.max.x - s.px(12);
-  const float y = box.min.y + s.px(kTop) - s.px(3);
-  const auto button = [&](const char* id, const std::string& words) {
-    const Box at = button_box(right, y, words);
-    right = at.min.x - s.px(kGap);
-    return box_button(at, id, words.c_str());
-  };
-  if (!scene.back.empty() && button("##leave_museum", scene.back))
-    commands.insert(commands.end(), scene.leave.begin(), scene.leave.end());
-  if (!scene.reveal.empty() && button("##reveal_exhibit", scene.reveal)) commands.emplace_back(RevealPiece{});
-  if (!scene.patch.empty()) {
-    const bool pressed = button("##show_patch", tr("Show the patch"));
-    if (pressed) ImGui::OpenPopup("##patch_popup");
-    draw_patch_popup(scene, {box.max.x - s.px(12), y + s.px(kButton) + s.px(6)});
+// Buttons side by side, from the right or from the left.
+struct ButtonRow {
+  float x, y;
+  bool leftward;
+  bool press(const char* id, const std::string& words) {
+    const float width = button_width(words), gap = style().px(kGap), left = leftward ? x - width : x;
+    x = leftward ? left - gap : left + width + gap;
+    return box_button({{left, y}, {left + width, y + style().px(kButton)}}, id, words.c_str());
   }
-  if (!scene.go_there.empty() && button("##go_first_wrong", tr("Go there")))
+};
+
+// Which of the buttons there are, without the one that leaves the museum.
+std::vector<std::string> other_buttons(const WrongRunScene& scene) {
+  std::vector<std::string> all;
+  if (!scene.reveal.empty()) all.push_back(scene.reveal);
+  if (!scene.patch.empty()) all.emplace_back(tr("Show the patch"));
+  if (!scene.go_there.empty()) all.emplace_back(tr("Go there"));
+  if (!scene.seek.empty()) all.push_back(scene.seek);
+  return all;
+}
+
+// Headline and all buttons have no room on one line: but the museum's door, they stand on one below.
+bool on_two_lines(const WrongRunScene& scene, float width) {
+  float wide = text_width(Face::bold, 14, scene.headline) + style().px(kSide + kLeastAbout);
+  if (!scene.back.empty()) wide += button_width(scene.back) + style().px(kGap);
+  for (const std::string& words : other_buttons(scene)) wide += button_width(words) + style().px(kGap);
+  return wide > width;
+}
+
+// Returns where those of the first line begin.
+float draw_buttons(const Box& box, const WrongRunScene& scene, bool two, Commands& commands) {
+  const Style& s = style();
+  ButtonRow first{box.max.x - s.px(12), box.min.y + s.px(kTop - 3), true};
+  ButtonRow second{box.min.x + s.px(kSide), box.max.y - s.px(kTop + kButton), false};
+  ButtonRow& row = two ? second : first;
+  if (!scene.back.empty() && first.press("##leave_museum", scene.back))
+    commands.insert(commands.end(), scene.leave.begin(), scene.leave.end());
+  if (!scene.reveal.empty() && row.press("##reveal_exhibit", scene.reveal)) commands.emplace_back(RevealPiece{});
+  if (!scene.patch.empty()) {
+    if (row.press("##show_patch", tr("Show the patch"))) ImGui::OpenPopup("##patch_popup");
+    draw_patch_popup(scene, {box.max.x - s.px(12), row.y + s.px(kButton + 6)});
+  }
+  if (!scene.go_there.empty() && row.press("##go_first_wrong", tr("Go there")))
     commands.insert(commands.end(), scene.go_there.begin(), scene.go_there.end());
-  if (!scene.seek.empty() && button("##seek_first_wrong", scene.seek))
+  if (!scene.seek.empty() && row.press("##seek_first_wrong", scene.seek))
     commands.emplace_back(SeekFirstWrong{scene.place.empty()});
-  return right;
+  return first.x;
+}
+
+// What stands under the headline where there is little width: whose run it is only where that is not on the menu.
+float draw_narrow_words(ImVec2 at, float width, const WrongRunScene& scene, bool draw) {
+  TextRuns words;
+  if (!scene.wrong) words.push_back(word(scene.about + " ", Token::dim));
+  words.push_back(word(scene.verdict, Token::text));
+  return draw_paragraph(ImGui::GetWindowDrawList(), at, width, kSize, words, 4, draw);
 }
 
 }  // namespace
 
 float wrong_run_height(const WrongRunScene& scene, float width) {
   const Style& s = style();
-  const float answer = draw_answer({0, 0}, width - 2 * s.px(kSide), scene, false);
-  return s.px(2 * kTop + 2 * kLine) + (answer > 0 ? answer + s.px(6) : 0);
+  const float room = width - 2 * s.px(kSide), answer = draw_answer({0, 0}, room, scene, false);
+  const bool two = on_two_lines(scene, width);
+  const float words = two ? draw_narrow_words({0, 0}, room, scene, false) + s.px(4) : s.px(kLine);
+  const float buttons = two && !other_buttons(scene).empty() ? s.px(kButton + kGap) : 0;
+  return s.px(2 * kTop + kLine) + words + (answer > 0 ? answer + s.px(6) : 0) + buttons;
 }
 
 void draw_wrong_run(const Box& box, const WrongRunScene& scene, Commands& commands) {
@@ -103,19 +138,25 @@ void draw_wrong_run(const Box& box, const WrongRunScene& scene, Commands& comman
   list->AddRectFilled(box.min, {box.min.x + s.px(5), box.max.y}, ink, s.px(8), ImDrawFlags_RoundCornersLeft);
   const float left = box.min.x + s.px(kSide);
   float y = box.min.y + s.px(kTop);
-  const float end = draw_buttons(box, scene, commands);
+  const bool two = on_two_lines(scene, box.width());
+  const float end = draw_buttons(box, scene, two, commands);
   draw_text(list, {left, y}, Face::bold, 14, ink, scene.headline);
   const float about = left + text_width(Face::bold, 14, scene.headline) + s.px(12);
   const std::string words = fitted_text(Face::text, kSize, scene.about, std::max(end - about, 1.0F));
-  draw_text(list, {about, y + s.px(1)}, Face::text, kSize, colour_of(Token::dim), words);
+  if (!two) draw_text(list, {about, y + s.px(1)}, Face::text, kSize, colour_of(Token::dim), words);
   ImGui::SetCursorScreenPos({left, y});
   ImGui::InvisibleButton("##wrong_about", {std::max(end - left, 1.0F), s.px(18)});
-  if (words != scene.about) tooltip(scene.about);
+  if (two || words != scene.about) tooltip(scene.about);
   y += s.px(kLine + 4);
   const float width = box.max.x - s.px(kSide) - left;
-  draw_text(list, {left, y}, Face::text, kSize, colour_of(Token::text),
-            fitted_text(Face::text, kSize, scene.verdict, width));
-  draw_answer({left, y + s.px(kLine + 4)}, width, scene, true);
+  if (two) {
+    y += draw_narrow_words({left, y}, width, scene, true) + s.px(4);
+  } else {
+    draw_text(list, {left, y}, Face::text, kSize, colour_of(Token::text),
+              fitted_text(Face::text, kSize, scene.verdict, width));
+    y += s.px(kLine + 4);
+  }
+  draw_answer({left, y}, width, scene, true);
 }
 
 }  // namespace attn
