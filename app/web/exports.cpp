@@ -99,7 +99,7 @@ using namespace attn;
 
 extern "C" {
 
-// Whether the page is there; what was wrong with the link is said, and the page is as without it.
+// Whether the page is there; what was wrong with the link is said, and the page is as without that part.
 EMSCRIPTEN_KEEPALIVE int page_start(const char* state, const char* order, const char* step, const char* theme,
                                     const char* panel, int width, int height, float ratio) {
   if (!open_context()) {
@@ -109,7 +109,7 @@ EMSCRIPTEN_KEEPALIVE int page_start(const char* state, const char* order, const 
   PageOptions options{state, order, step, theme, panel, width, height, ratio};
   if (const auto right = state_of(options); !right) {
     page_refuses(right.error().message.c_str());
-    options = {"", "", "", "", "", width, height, ratio};
+    options = what_is_right(options);
   }
   auto opened = Page::open(options);
   if (!opened) {

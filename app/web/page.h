@@ -94,6 +94,8 @@ class Page {
 
 // What the link's parameters come to on a state, or what is wrong with one of them.
 Result<State> state_of(const PageOptions& options);
+// The same without the parameters that are wrong: those of which state_of() makes a state.
+PageOptions what_is_right(PageOptions options);
 std::optional<StepPanel> panel_named(const std::string& name);
 
 }  // namespace attn

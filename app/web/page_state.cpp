@@ -74,4 +74,15 @@ Result<State> state_of(const PageOptions& options) {
   return state;
 }
 
+PageOptions what_is_right(PageOptions options) {
+  for (std::string PageOptions::*const part :
+       {&PageOptions::state, &PageOptions::order, &PageOptions::step, &PageOptions::panel, &PageOptions::theme}) {
+    PageOptions alone;
+    alone.*part = options.*part;
+    if (!state_of(alone)) (options.*part).clear();
+  }
+  if (!state_of(options)) options.order.clear();  // it does not take the state's problem
+  return options;
+}
+
 }  // namespace attn

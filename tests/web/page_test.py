@@ -227,6 +227,10 @@ def test_link(browser, url):
     verdict(kernel == "naive" and tab.step() == 3 and light > 140, "a figure has its order, step, theme and panel",
             f"{kernel}, step {tab.step()}, brightness {light:.0f}")
     tab.close()
+    tab = Tab(browser, url + "?theme=light#attn9", 700, 420)
+    light = np.asarray(tab.picture(), int).mean()
+    verdict(light > 140, "beside a wrong link the theme holds", f"brightness {light:.0f}")
+    tab.close()
     for wrong in ("order=sideways", "step=0", "theme=pink", "panel=all"):
         tab = Tab(browser, f"{url}?{wrong}", 500, 400)
         words = tab.js("document.getElementById('refused').textContent")

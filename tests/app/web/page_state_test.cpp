@@ -64,6 +64,28 @@ TEST(PageState, WhatIsUnknownIsRefusedInWords) {
   EXPECT_FALSE(state_of(asked("attn9,cursor=1", "", "")));
 }
 
+TEST(PageState, WhatIsRightBesideAWrongParameterHolds) {
+  PageOptions options = asked("attn9,cursor=1", "naive", "3");
+  options.theme = "light";
+  options.panel = "tiles";
+  const PageOptions rest = what_is_right(options);
+  EXPECT_EQ(rest.state, "");
+  EXPECT_EQ(rest.theme, "light");
+  EXPECT_EQ(rest.panel, "tiles");
+  const auto state = state_of(rest);
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->view.step.cursor, 2U);
+  EXPECT_EQ(state->preferences.theme, Theme::light);
+  options = asked("attn1,preset=causal", "sideways", "2");
+  EXPECT_EQ(what_is_right(options).order, "");
+  EXPECT_EQ(what_is_right(options).state, options.state);
+  options.theme = "pink";
+  EXPECT_TRUE(state_of(what_is_right(options)));
+  // Each is right alone, but this kernel has no such pass.
+  options = asked("attn1,kernel=cpu_flash_bwd,pass=backward,L=16,D=4,br=4,bc=4", "cpu_sequential", "");
+  EXPECT_TRUE(state_of(what_is_right(options)));
+}
+
 TEST(PageKeys, CodesOfABrowserAreKeys) {
   EXPECT_EQ(key_of("KeyA"), ImGuiKey_A);
   EXPECT_EQ(key_of("KeyZ"), ImGuiKey_Z);
