@@ -96,12 +96,12 @@ std::string waits_for_keys(const Timeline& t, const Pipeline& p) {
                 time_share_text(static_cast<double>(most.second) / static_cast<double>(p.length())));
 }
 
-// Empty where it fills every slot.
+// Whether it leaves slots empty: then one more does nothing for this block.
 std::string unused_slots(const Timeline& t, const Pipeline& p) {
   std::set<std::int32_t> used;
   for (const SlotUse& use : p.slots) used.insert(use.slot);
   if (std::ssize(used) >= t.options.stages) return {};
-  return " " + phrase("This block fills only {} of the {} slots.", used.size(), t.options.stages);
+  return phrase("In this block, nothing: it fills only {} of the {} slots.", used.size(), t.options.stages);
 }
 
 PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const TimelinesView& all) {
@@ -120,9 +120,9 @@ PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const Ti
                                           : tr("Nothing is derived: the replay's rules do not explain this recording.");
     answer.why = why + " " + waits;
   } else {
-    answer.answer = tr("Unknown.");
-    answer.why =
-        tr("No recording has that many slots, so a derived gain cannot be checked.") + unused_slots(t, p) + " " + waits;
+    const std::string unused = unused_slots(t, p);
+    answer.answer = tr("Unknown.") + (unused.empty() ? "" : " " + unused);
+    answer.why = tr("No recording has that many slots, so a derived gain cannot be checked.") + (" " + waits);
   }
   return answer;
 }

@@ -106,9 +106,7 @@ class Scene {
     s_.length = p_.length();
     s_.ns_a_clock = ns_a_unit(t_, p_.block);
     s_.tile_clocks = time_of_tile();
-    std::string notes = t_.plain_us > 0
-                            ? phrase("Recorded / plain: {:.3f}, medians of several launches. ", price_of(t_))
-                            : tr("The cost of recording was not measured. ");
+    std::string notes = price_words(t_) + " ";
     notes += phrase("Clocks within one SM are exact. Clocks of different SMs agree to within {}. ",
                     time_text(residual_ns(t_)));
     notes += t_.buffer == EventBuffer::shared ? tr("Events were kept in shared memory.")

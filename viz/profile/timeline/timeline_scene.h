@@ -175,7 +175,10 @@ std::string time_share_text(double share);  // "7.1 %", "37 %"
 std::vector<std::int32_t> tenths_of(std::span<const std::int64_t> parts);
 std::string tenths_text(std::int32_t tenths);  // "37.4 %"
 std::string time_text(double ns);              // "940 ns", "9.40 µs", "228.7 µs"
-// How key tiles are numbered where they are visited from the last one on, and what shares the ring's slots.
+// What recording cost, by medians of several launches and in the launch that is drawn.
+std::string price_words(const Timeline& t);
+// How key tiles are numbered where they are visited from the last one on, what shares the ring's slots, and which
+// consumers have no rows in some query tiles.
 std::string order_words(const Timeline& t, const Pipeline& p);
 // How long the block takes beside the others: which is the median one. Empty: there is no other.
 std::string block_words(const Timeline& t, std::int32_t block);

@@ -85,6 +85,33 @@ std::string tail_words(const PipelineScene& scene) {
                 "{0} of {1} SMs are still working in the second half of the tail.", ends.size());
 }
 
+std::string price_words(const Timeline& t) {
+  if (t.plain_us <= 0) return tr("The cost of recording was not measured.");
+  return phrase("Recorded / plain: {:.3f} by the medians of several launches, {:.3f} for the launch drawn here.",
+                price_of(t), static_cast<double>(span_ns(t)) / (t.plain_us * kNsOfUs));
+}
+
+namespace {
+
+// A query tile of fewer rows than the consumers could take leaves the last ones without any.
+std::string idle_words(const Timeline& t, const Pipeline& p) {
+  std::map<std::size_t, std::ptrdiff_t> products;
+  for (const std::size_t lane : p.lanes)
+    if (t.lanes[lane].kind == LaneKind::consumer) products[lane] = std::ranges::count(p.products, lane, &Product::lane);
+  std::ptrdiff_t most = 0;
+  for (const auto& [lane, count] : products) most = std::max(most, count);
+  std::vector<std::string> said;
+  for (const auto& [lane, count] : products) {
+    if (most == 0 || count == most) continue;
+    said.push_back(count == 0 ? phrase("Consumer {} has no rows here: it only passes K and V on.", t.lanes[lane].index)
+                              : phrase("Consumer {} has no rows in some query tiles, where it only passes K and V on.",
+                                       t.lanes[lane].index));
+  }
+  return fmt::format("{}", fmt::join(said, " "));
+}
+
+}  // namespace
+
 std::string order_words(const Timeline& t, const Pipeline& p) {
   std::string words;
   const bool backwards = !p.products.empty() && p.products.front().tile > 0;
@@ -92,6 +119,7 @@ std::string order_words(const Timeline& t, const Pipeline& p) {
   const auto of_v = std::ranges::count(p.slots, true, &SlotUse::of_v);
   if (of_v > 0 && of_v < static_cast<std::ptrdiff_t>(p.slots.size()))
     words += (words.empty() ? "" : " ") + phrase("K and V share the {} slots of the ring.", t.options.stages);
+  if (const std::string idle = idle_words(t, p); !idle.empty()) words += (words.empty() ? "" : " ") + idle;
   return words;
 }
 

@@ -76,7 +76,8 @@ void check_slot(const json& q, const TimelinesView& all, const json& of, const T
   const auto more = recording_of(all, of, 1);
   ASSERT_EQ(more != nullptr, q.contains("measured"));
   if (more == nullptr) {
-    EXPECT_EQ(scene.answers.at(1).answer, "Unknown.");
+    const std::string words = q.value("in this block", "");
+    EXPECT_EQ(scene.answers.at(1).answer, words.empty() ? "Unknown." : "Unknown. " + words);
     return;
   }
   const double measured = 100 * (1 - more->plain_us / t.plain_us);
