@@ -272,6 +272,26 @@ TEST_F(BenchRunsTest, MemoryIsDrawnWithTheLimitOfThisGpu) {
       << note;
 }
 
+// With kept tokens B falls as L rises: the limit is that of the longest row's batch, not of the first one's.
+TEST_F(BenchRunsTest, WithKeptTokensTheLimitNamesItsBatch) {
+  Model m = model_of({});
+  m.gpu.looked = true;
+  m.gpu.gpus = {{0, "a GPU", "sm_90a", 80'000'000'000}};
+  SweepSpec& kept = state.document.sweep;
+  kept.kernels = {"naive"};
+  kept.tokens = 4096;
+  state.view.bench.charts[3] = "memory_peak_bytes";
+  std::string note = bench_scene(state, m, {}, "", planned_rows(kept)).charts[3].note;
+  for (std::size_t at = 0; (at = note.find("\u00a0")) != std::string::npos;) note.erase(at, 2);
+  const auto heads = static_cast<double>(4096 / 2048 * kept.base.Hq), d = static_cast<double>(kept.base.D);
+  std::int64_t first = 1;
+  const auto bytes = [&](double l) { return 4 * heads * (4 * l * d + l + 2 * l * l); };
+  while (bytes(static_cast<double>(first)) <= 80e9) ++first;
+  EXPECT_NE(note.find("with B = 2, naive no longer fits from L = " + std::to_string(first) + " upwards"),
+            std::string::npos)
+      << note;
+}
+
 // A run of a GPU that is not here: its name says how much it holds.
 TEST_F(BenchRunsTest, MemoryOfAnotherMachinesGpuIsItsName) {
   EXPECT_EQ(memory_in_name("NVIDIA H100 80GB HBM3"), 80ULL << 30);
