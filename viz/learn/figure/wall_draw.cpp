@@ -98,7 +98,7 @@ void draw_wall_areas(ImDrawList* list, const Box& box, const WallScene& scene, b
   const float room = behind.width() - 2 * in;
   draw_text(list, {behind.min.x + in, behind.min.y + s.px(12)}, Face::bold, 16, ink,
             fitted_text(Face::bold, 16,
-                        scene.written ? phrase("Between: {}", memory_text(scene.between_bytes))
+                        scene.written ? phrase("Scores, in between: {}", memory_text(scene.between_bytes))
                                       : phrase("Never written: {}", memory_text(scene.between_bytes)),
                         room));
   if (memory.min.y - behind.min.y > s.px(62))
@@ -109,7 +109,7 @@ void draw_wall_areas(ImDrawList* list, const Box& box, const WallScene& scene, b
             fitted_text(Face::bold, 14, phrase("All memory of the GPU: {}", memory_text(scene.memory().bytes)),
                         memory.width() - 2 * in));
   words_at(list, {x + s.px(6), y + given.height() / 2 - s.px(9)}, memory.max.x - x - in, Face::text, 13, ink,
-           phrase("in and out: {}", memory_text(4 * scene.given_bytes)));
+           phrase("inputs and output: {}", memory_text(4 * scene.given_bytes)));
   words_at(list, {core.max.x + s.px(10), core.min.y - s.px(7)}, memory.max.x - core.max.x - in, Face::text, 13, dim,
            phrase("close to the cores, {}: {}", scene.places[1].where, memory_text(chip)));
 }

@@ -44,13 +44,13 @@ constexpr Saying kHindsight{marked("Only hindsight shows how far {0} / {1} would
 TextRuns traffic_words(const TrafficFacts& f) {
   using enum TensorColour;
   if (f.above_naive) return low_tile_words(f);
-  const std::string said = f.query_tiles > 1
-                               ? phrase(
-                                     "naive writes and reads {} and {}. flash never does: it reads {} and {} once for "
-                                     "each of {} query tiles.",
-                                     place(0), place(1), place(2), place(3), f.query_tiles)
-                               : phrase("naive writes and reads {} and {}. flash never does: it reads {} and {} once.",
-                                        place(0), place(1), place(2), place(3));
+  const std::string said =
+      f.query_tiles > 1 ? phrase(
+                              "naive writes and reads {0} and {1}. flash never does: each of its {4} query tiles "
+                              "reads the {2} and {3} that it needs once.",
+                              place(0), place(1), place(2), place(3), f.query_tiles)
+                        : phrase("naive writes and reads {} and {}. flash never does: it reads {} and {} once.",
+                                 place(0), place(1), place(2), place(3));
   return woven(said, {letter("S", s), letter("P", p), letter("K", k), letter("V", v)});
 }
 

@@ -80,7 +80,8 @@ void draw_dimmed(const Drawn& d, const Arrival& arrival) {
   }
 }
 
-void draw_shelf(const Drawn& d, const Shelf& shelf) {
+// `all`: its name is left out where it would lie on another.
+void draw_shelf(const Drawn& d, const Shelf& shelf, const std::vector<Shelf>& all) {
   const Box segment = shelf.segment();
   d.list->AddRectFilled(shelf.box.min, shelf.box.max, colour_of(Token::field), d.s.px(1));
   // Of a sum those tiles are there that were stored before; of an input all are.
@@ -90,8 +91,10 @@ void draw_shelf(const Drawn& d, const Shelf& shelf) {
   draw_outline(d.list, segment, colour_of(Token::text), 1, 1);
   const char* words = "HBM";
   const float width = text_width(Face::bold, 10, words);
-  draw_text(d.list, {shelf.box.min.x - width - d.s.px(5), shelf.box.min.y - d.s.px(2)}, Face::bold, 10,
-            colour_of(Token::dim), words);
+  const ImVec2 at{shelf.box.min.x - width - d.s.px(5), shelf.box.min.y - d.s.px(2)};
+  const Box name{at, {at.x + width, at.y + line_height(10)}};
+  if (std::ranges::any_of(all, [&](const Shelf& other) { return meet(other.box, name); })) return;
+  draw_text(d.list, at, Face::bold, 10, colour_of(Token::dim), words);
 }
 
 // The n-th. A number that a later plate touches is not drawn: half of it is no number.
@@ -181,7 +184,7 @@ void draw_sources(const Drawn& d, const std::vector<Shelf>& shelves, std::span<c
     return std::ranges::any_of(taken, crosses) ? std::nullopt : std::optional(way);
   };
   for (const Shelf& shelf : shelves) {
-    draw_shelf(d, shelf);
+    draw_shelf(d, shelf, shelves);
     const Box from = shelf.segment();
     d.ui.sources.push_back({shelf.of->slot, from.min.x, from.min.y, from.max.x, from.max.y});
     auto found = way_from(shelf, 0);
@@ -202,7 +205,7 @@ void draw_flights(const Drawn& d) {
   d.ui.flying.clear();
   if (d.moving == nullptr) return;
   const float t = d.moving->at;
-  for (const Shelf& shelf : d.moving->flights.shelves) draw_shelf(d, shelf);
+  for (const Shelf& shelf : d.moving->flights.shelves) draw_shelf(d, shelf, d.moving->flights.shelves);
   for (const Arrival& a : d.moving->flights.arrivals) draw_landed(d, a);
   for (std::size_t n = 0; n < d.moving->flights.flights.size(); ++n) {
     const Flight& f = d.moving->flights.flights[n];
