@@ -242,6 +242,10 @@ void Controller::show(std::vector<ListedRun> runs, std::shared_ptr<const Recordi
   if (is_attn_file(file)) recordings_.replay_opened(file, std::move(recording));
 }
 
+void Controller::list(const std::vector<ListedRun>& runs) {
+  model_.runs.insert(model_.runs.end(), runs.begin(), runs.end());
+}
+
 void Controller::show(const std::vector<Timeline>& timelines) {
   timelines_.show(shared_timelines(timelines));
 }

@@ -75,6 +75,8 @@ class Controller {
   WindowRequests take_requests();
   // Shows what a picture or a loaded session brings, in place of what this machine made.
   void show(std::vector<ListedRun> runs, std::shared_ptr<const Recording> recording);
+  // Adds runs that can be ticked.
+  void list(const std::vector<ListedRun>& runs);
   // Timelines of an opened file, for Profile.
   void show(const std::vector<Timeline>& timelines);
   // What stands in the lab of a picture, with what it was built to.

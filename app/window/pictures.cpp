@@ -104,6 +104,7 @@ class OffscreenWindow {
     if (const auto assets = find_assets()) options.lessons.folder = *assets / "lessons";
     controller_ = std::make_unique<Controller>(std::move(options));
     controller_->show(spec.runs, spec.recording);
+    controller_->list(spec.only_listed);
     controller_->show(spec.timelines);
     if (spec.lab != nullptr) controller_->show_lab(*spec.lab);
     controller_->wait();

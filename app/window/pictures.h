@@ -27,6 +27,7 @@ struct PictureSpec {
   int width = 1440, height = 900;              // pixels, 320 x 240 to 8192 x 8192
   std::shared_ptr<const Recording> recording;  // null: recorded from state.document
   std::vector<ListedRun> runs;                 // that Bench lists; all are shown unless the state names some
+  std::vector<ListedRun> only_listed = {};     // that it lists besides, not ticked
   std::vector<Timeline> timelines = {};        // of a file, for Profile
   std::shared_ptr<const LabView> lab = {};     // what stands in the lab; null: what the state's kernel begins with
   Commands commands = {};                      // obeyed before it is drawn, as if of the user's hands

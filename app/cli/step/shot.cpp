@@ -228,7 +228,7 @@ Result<PictureSpec> picture_of(const ShotArguments& a) {
   if (!named.shown.empty()) add_named_runs(named, picture.runs);
   if (picture.state.view.workspace == Workspace::profile && picture.runs.empty()) add_stand_in(picture);
   // Listed, as in a window in which nothing was measured.
-  if (picture.state.view.workspace == Workspace::bench && picture.runs.empty()) picture.runs = bundled_runs();
+  if (picture.state.view.workspace == Workspace::bench && picture.runs.empty()) picture.only_listed = bundled_runs();
   return picture;
 }
 
