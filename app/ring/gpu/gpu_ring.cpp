@@ -78,7 +78,7 @@ Result<void> check_backward(const Problem& p, const GpuRingRequest& r) {
     return bad_input(phrase("{} cannot run a backward ring of GPUs; use {}.", r.kernel, kGpuBackwardRingKernel));
   const auto device = gpu::device_for((*row)->architectures.front());
   if (!device) return tl::unexpected(device.error());
-  const auto good = (*row)->supports(**row, p, r.options, *device);
+  auto good = (*row)->supports(**row, p, r.options, *device);
   if (good || good.error().kind != ErrorKind::cannot_run) return good;
   return fail(ErrorKind::cannot_run,
               phrase("{} No other kernel can run a backward ring of GPUs.", good.error().message));

@@ -126,7 +126,7 @@ Result<void> RankGradients::prepare(const Plan& plan, const Buffers& b, const Gp
   if (!kernels_) {
     auto made = gpu::RingGradients::make(queue_, plan);
     if (!made) return tl::unexpected(made.error());
-    kernels_.emplace(std::move(*made));
+    kernels_.emplace(*made);
   }
   auto ready = kernels_->prepare(plan, b, {d_q_sums_->address(), sizes_.rows, work.queries.first, turn > 0});
   if (!ready) return tl::unexpected(ready.error());

@@ -95,7 +95,7 @@ void draw_live_frame(const Frame& f) {
 // What stands between a word and the end of its arc; empty: there is no room for it.
 std::string share_at(const Frame& f, const SentenceArc& arc) {
   const float room = f.words[static_cast<std::size_t>(arc.key)].width() + f.s.px(kMostGap / 2);
-  const std::string text = arc_share_text(arc.share);
+  std::string text = arc_share_text(arc.share);
   if (text_width(Face::mono, 11, text) <= room) return text;
   if (arc.share < kFaintBelow || !std::isfinite(arc.share)) return {};
   std::string whole = fmt::format("{:.0f} %", arc.share * 100);
