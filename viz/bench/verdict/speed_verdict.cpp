@@ -322,7 +322,7 @@ std::string unlike_words(const BenchSlice& slice, const BenchSlices& beside, std
   const std::string axes =
       elsewhere.empty()
           ? ""
-          : phrase("Not drawn: {1}. These runs vary another axis than {0}. To draw them, untick the others.",
+          : phrase("Not drawn: {1}. These runs vary an axis other than {0}. To draw them, untick the others.",
                    axis_letter(slice.axis), fmt::join(elsewhere, ", "));
   return lines({axes, problems});
 }

@@ -61,7 +61,7 @@ void put_ways(RoofLevelPicture& p, const Roofline& roof, double tflops, const Sc
     RoofWay way =
         way_of(level.name, tflops / level.allowed_tflops, value_with_unit(level.gb_per_s * 1e9, {1e-12, "TB/s"}),
                scale.at(level.intensity, tflops), scale.at(level.intensity, level.allowed_tflops));
-    way.tip = phrase("{}: {} FLOP per byte; {} TB/s allow {} TFLOP/s there", level.name, figure_text(level.intensity),
+    way.tip = phrase("{}: {} FLOP per byte; {} TB/s allows {} TFLOP/s", level.name, figure_text(level.intensity),
                      figure_text(level.gb_per_s * 1e-3), figure_text(level.allowed_tflops));
     add(std::move(way), tflops / level.allowed_tflops);
   }

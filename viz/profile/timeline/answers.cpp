@@ -69,9 +69,8 @@ PipelineScene::Answer pace_answer(const PipelineScene& scene, const std::vector<
   for (const auto& [tenths, what] : told) words.push_back(fmt::format("{} {}", tenths_text(tenths), what));
   const Timeline& t = *scene.timeline;
   const std::int64_t block = number_of(t, p.block);
-  const std::string question = is_typical(t, p.block)
-                                   ? phrase("Who sets the pace of block {}?", block)
-                                   : phrase("Who sets the pace of block {}, which is not typical?", block);
+  const std::string question = is_typical(t, p.block) ? phrase("Who sets the pace of block {}?", block)
+                                                      : phrase("Who sets the pace of block {} (not typical)?", block);
   return {question, pace_headline(parts),
           phrase("The critical path spans the block's {}: {}.", duration_text(scene, scene.length),
                  fmt::join(words, ", "))};
@@ -101,7 +100,7 @@ std::string unused_slots(const Timeline& t, const Pipeline& p) {
   std::set<std::int32_t> used;
   for (const SlotUse& use : p.slots) used.insert(use.slot);
   if (std::ssize(used) >= t.options.stages) return {};
-  return phrase("In this block, nothing: it fills only {} of the {} slots.", used.size(), t.options.stages);
+  return phrase("In this block, none: it fills only {} of the {} slots.", used.size(), t.options.stages);
 }
 
 PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const TimelinesView& all) {

@@ -52,13 +52,13 @@ std::string pace_headline(const std::vector<PathPart>& parts) {
     return tr("The tensor cores and the consumers' own instructions set the pace together.");
   if (large(tensor) && large(copies)) return tr("The tensor cores and copies set the pace together.");
   if (large(work) && large(copies)) return tr("The consumers' own instructions and copies set the pace together.");
-  if (large(tensor)) return phrase("The tensor cores set the pace: at most {}.", share(tensor));
-  if (large(work)) return phrase("The consumers' own instructions set the pace: {}.", share(work));
+  if (large(tensor)) return phrase("The tensor cores set the pace: at most {} of the time.", share(tensor));
+  if (large(work)) return phrase("The consumers' own instructions set the pace: {} of the time.", share(work));
   if (large(copies) && of_q.share > copies.share / 2)
-    return phrase("Q sets the pace: it is in flight for at most {}.", share(of_q));
-  if (large(copies)) return phrase("Copies set the pace: at most {}.", share(copies));
-  if (large(producer)) return phrase("The producer's own instructions set the pace: {}.", share(producer));
-  return phrase("Handing over work sets the pace: {}.", share(handing));
+    return phrase("Q sets the pace: it is in flight for at most {} of the time.", share(of_q));
+  if (large(copies)) return phrase("Copies set the pace: at most {} of the time.", share(copies));
+  if (large(producer)) return phrase("The producer's own instructions set the pace: {} of the time.", share(producer));
+  return phrase("Handing over work sets the pace: {} of the time.", share(handing));
 }
 
 std::string launch_words(const Timeline& t) {
