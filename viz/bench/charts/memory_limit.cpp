@@ -39,16 +39,17 @@ std::string no_longer_fits(const GpuMemory& memory, const BenchSlice& slice) {
   if (!(slice.axis == Axis::L)) return {};
   // Of the longest: where tokens are kept, its batch is the smallest, and further ones have no larger one.
   const Measurement* longest = nullptr;
+  std::optional<Plan> plan;
   for (const Measurement* m : slice.rows) {
     const auto row = find_kernel(m->key.kernel);
     if (!row || (*row)->processor != Processor::gpu || !(*row)->stores_scores) continue;
-    if (longest == nullptr || m->key.problem.Lk > longest->key.problem.Lk) longest = m;
+    if (longest != nullptr && m->key.problem.Lk <= longest->key.problem.Lk) continue;
+    if (auto made = (*row)->plan(**row, m->key.problem, m->key.options, memory.device); made)
+      longest = m, plan = *std::move(made);
   }
   if (longest == nullptr) return {};
   const KernelRow& row = **find_kernel(longest->key.kernel);
   const Problem& p = longest->key.problem;
-  const auto plan = row.plan(row, p, longest->key.options, memory.device);
-  if (!plan) return {};
   const std::string from = grouped_count(longest_that_fits(*plan, memory.device, memory.bytes) + 1);
   return slice.rule.empty() ? phrase("{} no longer fits from L = {} upwards", row.id, from)
                             : phrase("with B = {}, {} no longer fits from L = {} upwards", p.B, row.id, from);

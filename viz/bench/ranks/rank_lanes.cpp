@@ -92,6 +92,7 @@ RingLanes lanes_of(const Measurement& m, const std::string& label) {
   const std::size_t ranks = m.ranks->devices.size();
   ring.kernel = m.key.kernel;
   ring.sums = sends_sums(*m.ranks);
+  ring.on_cpu = m.ranks->carrier == Carrier::sockets;
   ring.title = ranks == 1 ? phrase("{}, one rank", label) : phrase("{}, ring of {}", label, ranks);
   ring.words = ranks == 1 ? describe(m.key.problem)
                           : fmt::format("{}, {}; {}", describe(m.key.problem), dealing_words(m.ranks->dealing),
@@ -158,8 +159,11 @@ void tell(RankLanesScene& scene) {
   // Between its spans a rank has nothing to record.
   constexpr double kWorthSaying = 0.05;
   if (const double rest = 1 - share_of_work(most, RankWork::compute) - waits; rest > kWorthSaying)
-    scene.reason += " " + phrase("For the other {}, a rank has not started, has finished, or waits for a core.",
-                                 percent_text(100 * rest));
+    scene.reason +=
+        " " + (most.on_cpu
+                   ? phrase("For the other {}, a rank has not started, has finished, or waits for a core.",
+                            percent_text(100 * rest))
+                   : phrase("For the other {}, a rank has not started or has finished.", percent_text(100 * rest)));
   if (most.lanes.size() < 2) scene.reason.clear();
 }
 

@@ -38,6 +38,7 @@ struct RingLanes {
   double us = 0;        // of its longest lane
   double ideal_us = 0;  // one rank's time over their number; 0: unknown
   bool sums = false;    // dK and dV travel, too
+  bool on_cpu = false;  // processes that share cores
   std::vector<RankLane> lanes;
   std::vector<ForecastLane> forecasts;  // by their number of devices
 };

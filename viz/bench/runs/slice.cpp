@@ -130,7 +130,6 @@ BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows,
     const Axis own = axis_of(sweep.axis, rows);
     if (own != slice.axis && differ_along(own, rows)) {
       slice.elsewhere = own;
-      slice.left_out = rows.size();
       return slice;
     }
   }

@@ -120,7 +120,7 @@ PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const Ti
     answer.why = why + " " + waits;
   } else {
     const std::string unused = unused_slots(t, p);
-    answer.answer = tr("Unknown.") + (unused.empty() ? "" : " " + unused);
+    answer.answer = unused.empty() ? tr("Unknown.") : unused;
     answer.why = tr("No recording has that many slots, so a derived gain cannot be checked.") + (" " + waits);
   }
   return answer;

@@ -94,8 +94,7 @@ class Scene {
     if (t_.grid_blocks < 2) return {};
     return phrase(
         "Only block {} was recorded state by state. To record M blocks starting at N, use attnscope timeline {} "
-        "--block N "
-        "--blocks M.",
+        "--block N --blocks M.",
         s_.block, t_.kernel);
   }
 

@@ -93,19 +93,26 @@ std::string price_words(const Timeline& t) {
 
 namespace {
 
-// A query tile of fewer rows than the consumers could take leaves the last ones without any.
+// A query tile of fewer rows than the consumers could take leaves the last ones without any, and they never wait for
+// its Q.
 std::string idle_words(const Timeline& t, const Pipeline& p) {
-  std::map<std::size_t, std::ptrdiff_t> products;
-  for (const std::size_t lane : p.lanes)
-    if (t.lanes[lane].kind == LaneKind::consumer) products[lane] = std::ranges::count(p.products, lane, &Product::lane);
+  std::map<std::int32_t, std::ptrdiff_t> tiles;  // by consumer
+  for (std::size_t l = 0; l < p.lanes.size(); ++l) {
+    const TimelineLane& lane = t.lanes[p.lanes[l]];
+    if (lane.kind != LaneKind::consumer) continue;
+    tiles[lane.index] = std::ranges::count_if(p.intervals[l], [&](const LaneInterval& i) {
+      const LaneState& state = lane_state(t.tags[static_cast<std::size_t>(i.tag)]);
+      return state.kind == StateKind::wait && state.of == StateOf::q;
+    });
+  }
   std::ptrdiff_t most = 0;
-  for (const auto& [lane, count] : products) most = std::max(most, count);
+  for (const auto& [index, count] : tiles) most = std::max(most, count);
   std::vector<std::string> said;
-  for (const auto& [lane, count] : products) {
-    if (most == 0 || count == most) continue;
-    said.push_back(count == 0 ? phrase("Consumer {} has no rows here: it only passes K and V on.", t.lanes[lane].index)
-                              : phrase("Consumer {} has no rows in some query tiles, where it only passes K and V on.",
-                                       t.lanes[lane].index));
+  for (const auto& [index, count] : tiles) {
+    if (count == most) continue;
+    said.push_back(
+        count == 0 ? phrase("Consumer {} has no rows here: it only passes K and V on.", index)
+                   : phrase("Consumer {} has no rows in some query tiles, where it only passes K and V on.", index));
   }
   return fmt::format("{}", fmt::join(said, " "));
 }
