@@ -19,7 +19,10 @@ constexpr const char* kRound = "attnscope_ring_round";
 constexpr std::uint32_t kThreads = 256;
 constexpr std::int64_t kAdded = 4, kRounded = 8;  // numbers of a thread
 
-// What the kernels below are handed.
+// What the kernels below are handed: the same text here and there.
+// clang-format off
+#define ATTNSCOPE_HERE_AND_THERE(name, ...) __VA_ARGS__ constexpr const char* name = #__VA_ARGS__;
+ATTNSCOPE_HERE_AND_THERE(kArguments,
 struct QueryArgs {
   unsigned long long sums;
   long long rows, first;
@@ -34,6 +37,9 @@ struct RoundArgs {
   long long numbers;
   float scale;
 };
+)
+#undef ATTNSCOPE_HERE_AND_THERE
+// clang-format on
 
 struct Change {
   std::string_view from, to;
@@ -61,23 +67,6 @@ __device__ __forceinline__ void compute(const Args& a, const BackwardArgs& g,)"}
 };
 
 constexpr const char* kEntries = R"(
-namespace attn::gpu {
-
-struct QueryArgs {
-  unsigned long long sums;
-  long long rows, first;
-  int adds;
-};
-struct AddArgs {
-  unsigned long long sums, part;
-  long long rows, first, count;
-};
-struct RoundArgs {
-  unsigned long long sums, to;
-  long long numbers;
-  float scale;
-};
-
 // dQ from where flash_bwd_hopper_dq finds it. A thread has two neighbouring columns of two rows, four times.
 extern "C" __global__ void __launch_bounds__(128)
     attnscope_ring_dq(const Args a, const BackwardArgs g, const QueryArgs to) {
@@ -131,7 +120,6 @@ extern "C" __global__ void __launch_bounds__(256) attnscope_ring_round(const Rou
                  packed(y.x * r.scale, y.y * r.scale), packed(y.z * r.scale, y.w * r.scale));
 }
 
-}  // namespace attn::gpu
 )";
 
 LaunchShape shape_of_grid(std::int64_t blocks, std::int64_t heads, std::uint32_t threads) {
@@ -159,7 +147,7 @@ Result<std::string> text_of_turns(std::string_view rung_text) {
                  change.from));
     text.replace(at, change.from.size(), change.to);
   }
-  return text + kEntries;
+  return text + "\nnamespace attn::gpu {\n" + kArguments + kEntries + "}\n";
 }
 
 Result<RingGradients> RingGradients::make(Queue& queue, const Plan& plan) {
