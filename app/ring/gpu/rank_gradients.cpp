@@ -9,8 +9,6 @@
 namespace attn {
 namespace {
 
-constexpr std::uint64_t kPage = std::uint64_t{2} << 20;  // of the device: what neighbours share has pages of its own
-
 std::uint64_t floats(std::int64_t numbers) {
   return sizeof(float) * static_cast<std::uint64_t>(numbers);
 }
@@ -61,7 +59,7 @@ Result<void> RankGradients::allocate() {
   make(d_q_sums_, travels() ? floats(d_q_numbers()) : 0);
   make(own_, travels() ? 2 * floats(d_k_numbers(s.rows)) : 0);
   make(part_, travels() ? largest : 0);
-  for (auto& slot : slots_) make(slot, travels() ? std::max(kPage, largest) : kPage);
+  for (auto& slot : slots_) make(slot, travels() ? std::max(kDevicePage, largest) : kDevicePage);
   turns_.resize(static_cast<std::size_t>(r_.turns.turns()));
   return good;
 }

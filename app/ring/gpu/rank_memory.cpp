@@ -64,10 +64,9 @@ Result<RankMemory> RankMemory::place(gpu::Driver& driver, const GpuOpenRequest& 
   make(m.q_, q);
   make(m.own_, own.bytes);
   // Slots and flags are shared with neighbours: blocks of their own, of whole pages of the device.
-  constexpr std::uint64_t kPage = std::uint64_t{2} << 20;
-  make(m.slots_[0], travels ? largest.bytes : kPage);
-  make(m.slots_[1], r.turns.turns() > 2 ? largest.bytes : kPage);
-  make(m.flags_, kPage);
+  make(m.slots_[0], travels ? largest.bytes : kDevicePage);
+  make(m.slots_[1], r.turns.turns() > 2 ? largest.bytes : kDevicePage);
+  make(m.flags_, kDevicePage);
   make(m.o_, forward ? s.o_bytes() : 0);
   make(m.lse_, forward ? s.lse_bytes() : 0);
   make(m.sums_, merges ? s.sums_bytes() : 0);

@@ -18,6 +18,9 @@ inline void* pointer_to(gpu::DevicePointer at) {
   return reinterpret_cast<void*>(at);  // NOLINT(performance-no-int-to-ptr): the driver hands out addresses as numbers
 }
 
+// Bytes of a page of the device: what neighbours share has pages of its own.
+inline constexpr std::uint64_t kDevicePage = std::uint64_t{2} << 20;
+
 // K and V of a share in one block, K first: one copy carries both.
 struct ShareBlock {
   std::uint64_t v_at = 0, bytes = 0;
