@@ -2,10 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 
-#include <time.h>
+#include "tests/kernels/time_zone_of_test.h"
 
 namespace attn {
 namespace {
@@ -22,16 +21,8 @@ TEST(TimeText, ThePartOfASecondIsDropped) {
 }
 
 TEST(TimeText, OfHereFollowsTheZone) {
-  const char* before = std::getenv("TZ");
-  const std::string kept = before != nullptr ? before : "";
-  setenv("TZ", "XXX-2:30", 1);  // two and a half hours east of UTC
-  tzset();
+  const TimeZoneOfTest zone("XXX-2:30");  // two and a half hours east of UTC
   EXPECT_EQ(time_text(kMoment, TimeZone::local, "%Y%m%d-%H%M%S"), "20231115-004320");
-  if (before != nullptr)
-    setenv("TZ", kept.c_str(), 1);
-  else
-    unsetenv("TZ");
-  tzset();
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 #include "kernels/formats/container.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/kernels/temp_folder.h"
+#include "tests/kernels/time_zone_of_test.h"
 
 namespace attn {
 namespace {
@@ -68,12 +68,8 @@ TEST(Container, ComesBackAsItWasWritten) {
 
 TEST(Container, SameContentGivesTheSameBytesInEveryTimeZone) {
   const std::string first = zip_text(sample());
-  ASSERT_EQ(setenv("TZ", "Pacific/Kiritimati", 1), 0);
-  tzset();
-  const std::string second = zip_text(sample());
-  unsetenv("TZ");
-  tzset();
-  EXPECT_EQ(first, second);
+  const TimeZoneOfTest zone("Pacific/Kiritimati");
+  EXPECT_EQ(first, zip_text(sample()));
 }
 
 TEST(Container, FormatAndVersionStandFirst) {
