@@ -189,6 +189,13 @@ void let_kernel_follow(const std::vector<Pair>& pairs, Document& document) {
     document.kernel = row->id;
 }
 
+// As the table has them: what slopes and pages are the usual ones is said by keys that a text may name later.
+std::vector<Pair> in_order_of(const std::vector<StateKey>& keys, std::vector<Pair> pairs) {
+  std::ranges::stable_sort(
+      pairs, {}, [&](const Pair& pair) { return std::ranges::find(keys, pair.key, &StateKey::key) - keys.begin(); });
+  return pairs;
+}
+
 bool names_files(const InputSpec& inputs) {
   return !(inputs.q_file + inputs.k_file + inputs.v_file + inputs.bias_file).empty();
 }
@@ -248,7 +255,7 @@ Result<ParsedState> parse_state_string(std::string_view text) {
   ParsedState parsed{*base, {}};
   shape_for_sentence(*pairs, parsed.state.document);
   const std::vector<StateKey> keys = state_keys();
-  for (const Pair& pair : *pairs) {
+  for (const Pair& pair : in_order_of(keys, *pairs)) {
     if (auto read = read_pair(parsed, keys, pair); !read) return tl::unexpected(read.error());
   }
   if (auto good = check_whole(parsed.state); !good) return tl::unexpected(good.error());

@@ -1,11 +1,15 @@
 #include "app/state/string/state_string.h"
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <string_view>
+#include <vector>
 
 #include "app/state/apply/apply.h"
 #include "app/state/inputs/document_inputs.h"
@@ -198,6 +202,30 @@ TEST(StateString, SoftcapAndAlibiComeBackAndAreLeftOutWhereThereAreNone) {
   for (const char* bad : {"softcap=0", "softcap=-1", "softcap=nan", "softcap=inf", "softcap=", "alibi=1/2/3",
                           "alibi=", "alibi=x", "alibi=1e99", "alibi=1//2"}) {
     EXPECT_FALSE(error_of(std::string("attn1,") + bad).empty()) << bad;
+  }
+}
+
+TEST(StateString, KeysMeanTheSameInEveryOrder) {
+  std::vector<std::string_view> keys{"B=2",
+                                     "H=4/2",
+                                     "L=9/12",
+                                     "page=4",
+                                     "keys=4/12",
+                                     "alibi=0.25/0.0625/0.015625/0.00390625",
+                                     "kernel=cpu_splitkv",
+                                     "select=1/3/8/s/11"};
+  std::ranges::sort(keys);
+  const auto text_of = [&] { return fmt::format("attn1,preset=none,{}", fmt::join(keys, ",")); };
+  const auto first = parse_state_string(text_of());
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_TRUE(first->state.document.problem.alibi->empty());
+  EXPECT_EQ(first->state.document.problem.storage, with_pages(first->state.document.problem, 4).storage);
+  std::mt19937 random(1);
+  for (int i = 0; i < 50; ++i) {
+    std::ranges::shuffle(keys, random);
+    const auto parsed = parse_state_string(text_of());
+    ASSERT_TRUE(parsed) << text_of() << ": " << parsed.error().message;
+    EXPECT_EQ(*state_string(parsed->state), *state_string(first->state)) << text_of();
   }
 }
 
