@@ -19,7 +19,7 @@ package.wanted("numpy")
 attnscope = package.wanted("attnscope")
 report = package.wanted("program").Report()
 # What they need besides; where it is missing their examples are left out, and that is said.
-NEEDS = {"torch": ["torch"], "notebook": ["anywidget"], "figures": ["matplotlib"]}
+NEEDS = {"torch": ["torch"], "_torch_operator": ["torch"], "notebook": ["anywidget"], "figures": ["matplotlib"]}
 
 for info in pkgutil.iter_modules(attnscope.__path__):
     missing = [name for name in NEEDS.get(info.name, []) if importlib.util.find_spec(name) is None]

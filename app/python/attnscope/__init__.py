@@ -4,8 +4,6 @@ This package imports neither CUDA nor an array library; arrays come from whichev
 """
 
 from ._attention import (
-    Call,
-    CopyWarning,
     Prepared,
     attention,
     attention_flash,
@@ -13,10 +11,10 @@ from ._attention import (
     attention_tiled,
     flash_attention,
     kernels,
-    last_call,
     prepare,
     run_flash,
 )
+from ._call import Call, CopyWarning, last_call
 from ._tables import Table
 from .figures import figure
 from .measuring import Verdict, bench, compare, judge, profile

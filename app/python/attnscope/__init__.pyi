@@ -1,8 +1,6 @@
 from contextlib import AbstractContextManager
 from typing import Any
 
-from ._attention import Call as Call
-from ._attention import CopyWarning as CopyWarning
 from ._attention import Prepared as Prepared
 from ._attention import attention as attention
 from ._attention import attention_flash as attention_flash
@@ -10,9 +8,11 @@ from ._attention import attention_naive as attention_naive
 from ._attention import attention_tiled as attention_tiled
 from ._attention import flash_attention as flash_attention
 from ._attention import kernels as kernels
-from ._attention import last_call as last_call
 from ._attention import prepare as prepare
 from ._attention import run_flash as run_flash
+from ._call import Call as Call
+from ._call import CopyWarning as CopyWarning
+from ._call import last_call as last_call
 from ._tables import Table as Table
 from .figures import figure as figure
 from .measuring import Verdict as Verdict

@@ -1,19 +1,12 @@
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
+
+from ._call import Call
 
 # Whatever speaks DLPack or the buffer protocol: NumPy, torch, JAX, CuPy, memoryview.
 _Array = TypeVar("_Array")
 _Layout = Literal["bhld", "blhd"]
 
-class CopyWarning(UserWarning): ...
-
-class Call(NamedTuple):
-    kernel: str
-    why: str
-    threads: int
-    copied: tuple[str, ...]
-
-def last_call() -> Call | None: ...
 @overload
 def attention(
     q: _Array,

@@ -194,7 +194,7 @@ def compare(fns, q, k, v, *, causal=False, scale=None, seconds=0.5, ours="auto")
     """
     import sys
 
-    from . import _attention
+    from . import _attention, _call
 
     if callable(fns):
         fns = {getattr(fns, "__name__", "yours"): fns}
@@ -202,7 +202,7 @@ def compare(fns, q, k, v, *, causal=False, scale=None, seconds=0.5, ours="auto")
     finish = sys.modules["torch"].cuda.synchronize if on_gpu else (lambda: None)
     host = [x.cpu() if on_gpu else x for x in (q, k, v)]
     _attention.attention(q, k, v, kernel=ours, causal=causal, scale=scale)
-    name = _attention.last_call().kernel
+    name = _call.last_call().kernel
 
     def of_ours(q, k, v, **given):
         return _attention.attention(q, k, v, kernel=ours, **given)

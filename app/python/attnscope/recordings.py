@@ -12,7 +12,7 @@ import threading
 import typing
 
 from . import _core, program
-from ._attention import _options
+from ._call import _options
 
 __all__ = ["FirstWrong", "Recording", "Step", "load", "record", "show"]
 
