@@ -202,8 +202,8 @@ test_tsan() {
   # With more address randomisation than the sanitizer of this compiler knows it ends
   # at once; without any it runs.
   if setarch -R true 2>/dev/null; then ctest_prefix=(setarch -R); fi
-  # Software OpenGL draws in threads of its own, which synchronise where the sanitizer does not look; so does NVRTC where
-  # two threads compile. A test's worker is a fork of it, and starts threads of its own.
+  # Software OpenGL draws in threads of its own, which synchronise where the sanitizer does not look; so does NVRTC
+  # where two threads compile. A test's worker is a fork of it, and starts threads of its own.
   cat >"$folder/races" <<'END'
 race:libnvrtc
 race:swrast_dri.so
