@@ -149,7 +149,8 @@ check_rooms_inside() {
 }
 
 check_rings() {
-  verdict "no ring of includes, header and source as one" "$(python3 tests/rings.py "${rooms[@]}" || true)"
+  verdict "no ring of includes, header and source as one, nor of Python's imports" \
+    "$(python3 tests/rings.py "${rooms[@]}" assets tests || true)"
 }
 
 # A folder is a floor; its rooms are its sources, a header and its source being one, and the folders in it.
