@@ -2,8 +2,10 @@
 // a kernel or a header of it would cut the row from its source, its samples and its edits.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -11,6 +13,7 @@
 #include "profiling/measure/source_now.h"
 #include "profiling/session/session.h"
 #include "tests/environment/paths.h"
+#include "tests/kernels/gpu/rungs/cubin_keys.h"
 
 namespace attn {
 namespace {
@@ -62,6 +65,9 @@ TEST_F(BundledHashes, AreThoseOfTodaysTextInEveryRow) {
   EXPECT_EQ(peers, 314U);
   EXPECT_EQ(kernels, (std::set<std::string>{"flash_bwd", "flash_bwd_hopper", "flash_hopper", "flash_mma", "flash_simt",
                                             "flash_tf32x3", "flash_wmma", "naive", "tiled"}));
+  for (const std::string& kernel : kernels)
+    EXPECT_NE(std::ranges::find(test::kCubinKeys, kernel, &test::CubinKeys::id), std::end(test::kCubinKeys))
+        << "the key of one compile of " << kernel << " is stored nowhere";
 }
 
 }  // namespace
