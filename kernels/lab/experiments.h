@@ -19,8 +19,8 @@ std::vector<const Experiment*> experiments();
 // The error lists the ids there are.
 Result<const Experiment*> find_experiment(std::string_view id);
 
-// In the order in which they are applied; empty where the options alone are changed. Made by CMake from
-// kernels/gpu/rungs/patches.
+// In the order in which they are applied; empty where the options alone are changed. Made by CMake from the files
+// ID.patch.txt in the rungs' folders.
 std::span<const Patch> experiment_patches();
 std::vector<const Patch*> patches_of(const Experiment& experiment);
 // The rung's text with all of its patches.

@@ -97,7 +97,7 @@ function(attnscope_experiments out)
       "       R\"patch(${patch_replace})patch\", nullptr},\n")
   endforeach()
   list(LENGTH ARGN count)
-  string(CONCAT text "// Made by CMake from kernels/gpu/rungs/patches: do not edit.\n#include <array>\n\n"
+  string(CONCAT text "// Made by CMake from the rungs' folders: do not edit.\n#include <array>\n\n"
     "#include \"kernels/lab/experiments.h\"\n\nnamespace attn {\n\n"
     "std::span<const Patch> experiment_patches() {\n"
     "  static constexpr std::array<Patch, ${count}> kPatches{{\n${rows}  }};\n  return kPatches;\n}\n\n"
