@@ -178,6 +178,10 @@ check_orders() {
     sources "${rooms[@]}" | grep -v '^kernels/orders/' |
       xargs -r grep -nE "case $id|using enum (Phase|Slot|Order)\\b|[!=]= ?$order|\\bOrder::[a-z0-9_]+ [!=]=" || true
   )"
+  verdict "an order's own phases and slots are named in its row, its look and the CPU kernels that walk it" "$(
+    sources "${rooms[@]}" | grep -vE '^(kernels/(orders|cpu)|viz/step/orders)/' |
+      xargs -r grep -nE '^[^/]*(phase|slot)_named\("' || true
+  )"
 }
 
 # What is in the core (app/setup/core.txt) links by itself: no source is reached that is not in it, and nothing in it

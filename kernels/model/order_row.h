@@ -95,6 +95,7 @@ struct OrderPhase {
   std::vector<Slot> loads = {};   // inputs that it brings: held against their tensors
   std::vector<Slot> brings = {};  // all that it brings from memory
   bool visits_keys = false;       // it brings the key tile: without it the tile is not visited
+  bool sends = false;             // of ranks: the keys at hand leave for the next one
   Traffic (*bytes)(const EventExtent&) = nullptr;
   void (*replay)(Replayer&) = nullptr;         // on a CPU, bit for bit
   void (*replay_gpu)(GpuReplayer&) = nullptr;  // on a GPU, within a bound
@@ -179,6 +180,7 @@ struct OrderRow {
     return n < place.size() && place[n] >= 0 ? &phases[static_cast<std::size_t>(place[n])] : nullptr;
   }
   bool has(Phase p) const { return phase(p) != nullptr; }
+  bool sends(Phase p) const { return has(p) && phase(p)->sends; }
   // Whether looks and texts of `other` fit this order where it has none of its own. Ranks merge as parts do.
   bool works_like(const OrderRow& other) const;
   // The passes in which tiles are made something of: those before and after go over rows or keys alone.

@@ -62,13 +62,12 @@ class LaneTurns {
     if (std::ranges::find(rows, id.i) == rows.end()) rows.push_back(id.i);
     const std::int64_t nth = std::ranges::find(rows, id.i) - rows.begin();
     const std::int32_t place = row_.place[static_cast<std::size_t>(id.phase)];
-    const bool sends = id.phase == send_;
+    const bool sends = row_.sends(id.phase);
     return {turn, sends ? -1 : nth, sends ? kBegins : tile_of(row_, id, met_[{id.i, turn}]), place, lane};
   }
 
   const Recording& rec_;
   const OrderRow& row_;
-  const Phase send_ = *phase_named("send");
   std::map<std::int64_t, std::vector<std::int32_t>> rows_of_;  // by rank: its query tiles, as they come
   // Key tiles so far, by part, or by query tile and turn.
   std::map<std::pair<std::int32_t, std::int64_t>, std::set<std::int32_t>> met_;

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "app/cli/step/step_text.h"
+#include "app/state/apply/apply.h"
 #include "app/state/string/state_string.h"
 #include "kernels/judge/first_wrong/first_wrong.h"
 #include "kernels/ladder.h"
@@ -189,6 +190,19 @@ TEST(UnknownOrder, HasItsPlaceBesideAnotherOrder) {
   ASSERT_TRUE(row);
   const Recording flash = recorded(**row);
   EXPECT_EQ(flash.events[nearest_event(rec, first_of(rec, "product"), flash)].id.phase, Phase::scores);
+}
+
+// The mask of a key tile has none like it in the tile before, which shows all its keys: the nearest is the step before
+// it in the walk, which the order has of its own.
+TEST(UnknownOrder, StepsBetweenTilesKeepToItsWalk) {
+  const Recording rec = recorded(late_scale_row());
+  const auto in_tile = [&](std::int32_t j, Phase phase) { return rec.find({0, 0, 1, j, phase}); };
+  const auto masked = in_tile(2, Phase::mask);
+  ASSERT_TRUE(masked);
+  ASSERT_FALSE(in_tile(1, Phase::mask));
+  EXPECT_EQ(step_from(rec, *masked, StepUnit::key_tile, -1), in_tile(1, *phase_named("scale")));
+  EXPECT_EQ(step_from(rec, *in_tile(0, *phase_named("product")), StepUnit::key_tile, 1),
+            in_tile(1, *phase_named("product")));
 }
 
 TEST(UnknownOrder, PhasesStandOnTheTimelineUnderTheirLetters) {

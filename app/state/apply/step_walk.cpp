@@ -1,8 +1,10 @@
 // step_from: walking a recording by phase, key tile and query tile.
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <optional>
 #include <tuple>
+#include <vector>
 
 #include "app/state/apply/apply.h"
 #include "kernels/model/order_row.h"
@@ -20,10 +22,13 @@ bool same_tile(const Event& a, const Event& b) {
   return same_row(a.id, b.id) && a.id.j == b.id.j && a.pass == b.pass;
 }
 
-// How far `candidate` is from standing at phase `wanted`. A skipped tile has no phases: nothing is nearer than another.
-int phase_distance(Phase candidate, Phase wanted) {
+// How far `candidate` is from standing at phase `wanted`, in steps of the order's walk. A skipped tile has no phases:
+// nothing is nearer than another.
+std::ptrdiff_t phase_distance(const Recording& rec, Phase candidate, Phase wanted) {
   if (wanted == Phase::skipped || candidate == Phase::skipped) return 0;
-  return std::abs(static_cast<int>(candidate) - static_cast<int>(wanted));
+  const std::vector<WalkStep>& walk = order_row(rec.order).walk;
+  const auto place = [&](Phase p) { return std::ranges::find(walk, p, &WalkStep::phase) - walk.begin(); };
+  return std::abs(place(candidate) - place(wanted));
 }
 
 // First event from `e` in `direction` (e itself not) that `wanted` takes.
@@ -42,8 +47,9 @@ EventIndex nearest_in_tile(const Recording& rec, EventIndex inside, Phase phase)
   EventIndex first = inside;
   while (first > 0 && same_tile(rec.events[first - 1], tile)) --first;
   EventIndex best = first;
+  const auto distance = [&](EventIndex e) { return phase_distance(rec, rec.events[e].id.phase, phase); };
   for (EventIndex e = first; e < rec.events.size() && same_tile(rec.events[e], tile); ++e) {
-    if (phase_distance(rec.events[e].id.phase, phase) < phase_distance(rec.events[best].id.phase, phase)) best = e;
+    if (distance(e) < distance(best)) best = e;
   }
   return best;
 }
@@ -78,7 +84,7 @@ EventIndex query_tile_step(const Recording& rec, EventIndex e, int direction) {
   }
   EventIndex best = *found;
   const auto distance = [&](const Event& c) {
-    return std::tuple(std::abs(c.id.j - j), phase_distance(c.id.phase, from.id.phase));
+    return std::tuple(std::abs(c.id.j - j), phase_distance(rec, c.id.phase, from.id.phase));
   };
   for (EventIndex at = 0; at < rec.events.size(); ++at) {
     const Event& c = rec.events[at];

@@ -15,6 +15,7 @@ namespace {
 OrderPhase send(OrderNames& names) {
   const Phase phase = names.phase({.name = "send", .letter = "send", .elsewhere = {Phase::load_kv}});
   return {.phase = phase,
+          .sends = true,
           .title = "K and V go on to the next rank",
           .sentence = "They travel while the rank computes with them. The rank keeps its queries, m, ℓ and O."};
 }

@@ -49,7 +49,7 @@ class Builder {
     const OrderRow& order = order_row(rec.order);
     const EventId& id = rec.events[at.event].id;
     phase_ = id.phase;
-    scene_.merging = !scene_.dividing && !order.in_lane[static_cast<std::size_t>(phase_)] && phase_ != send();
+    scene_.merging = !scene_.dividing && !order.in_lane[static_cast<std::size_t>(phase_)] && !order.sends(phase_);
     find_last();
     constexpr std::int64_t kMostCells = 16384;  // of all ranks
     const Problem& p = rec.problem;
@@ -67,7 +67,6 @@ class Builder {
 
  private:
   const Ring& ring() const { return scene_.ring; }
-  static Phase send() { return *phase_named("send"); }
   std::int64_t turn_here() const { return std::min(scene_.turn, ring().ranks - 1); }
 
   // Of each query tile of this head its last step so far.
@@ -179,9 +178,10 @@ class Builder {
     const EventId& id = rec_.events[last].id;
     const std::int64_t turn = turn_of(rec_, id);
     if (turn == ring().ranks) return fill_state(row.so_far, first, i, {last, false});
-    const bool in_lane = order_row(rec_.order).in_lane[static_cast<std::size_t>(id.phase)];
+    const OrderRow& order = order_row(rec_.order);
+    const bool in_lane = order.in_lane[static_cast<std::size_t>(id.phase)];
     const bool stored_first = id.phase == Phase::store_state && turn == 0;
-    if (in_lane || id.phase == send() || stored_first) {
+    if (in_lane || order.sends(id.phase) || stored_first) {
       if (const auto before = left_before(row.rank, i, turn)) fill_state(row.so_far, first, i, {*before, false});
       if (turn == scene_.turn) fill_state(row.turn, first, i, {last, false});
       if (stored_first) fill_state(row.so_far, first, i, {last, false});

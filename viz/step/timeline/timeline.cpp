@@ -82,7 +82,7 @@ Inner inner_of(const Recording& rec, EventIndex e) {
   const OrderRow& order = order_row(rec.order);
   if (order.abreast == Abreast::ranks) {
     if (order.in_lane[static_cast<std::size_t>(id.phase)]) return {id.phase == Phase::load_q ? -1 : id.j, false};
-    const bool merges = id.j >= 0 && id.phase != Phase::store_state && id.phase != *phase_named("send");
+    const bool merges = id.j >= 0 && id.phase != Phase::store_state && !order.sends(id.phase);
     return {merges ? 0 : -1, merges};
   }
   if (order.abreast != Abreast::parts) return {order.keys_outside ? id.i : id.j, false};
