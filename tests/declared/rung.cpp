@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kernels/cpu/rows.h"
+#include "kernels/gpu/rungs/trace/trace.h"
 #include "kernels/model/fragments.h"
 
 namespace attn::gpu {
@@ -96,6 +97,7 @@ KernelRow declared_gpu_row() {
   row.id = "unheard_of_gpu";
   row.rung = "T";
   row.fragments = &fragments();
+  row.trace = [](const Problem&, const Options&) { return gpu::flash_facts(2); };  // flash_simt: 16
   row.betters.reads_together = "tiled";
   row.experiments = kExperiments;
   return row;
