@@ -12,6 +12,7 @@
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/model/fits.h"
 #include "kernels/model/problem/costs.h"
+#include "profiling/spec/sweep_point.h"
 #include "profiling/sweep/points.h"
 #include "profiling/sweep/time_left.h"
 

@@ -5,6 +5,7 @@
 
 #include "kernels/model/problem/costs.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/spec/sweep_point.h"
 
 namespace attn {
 

@@ -19,6 +19,7 @@
 #include "kernels/model/inputs/input_spec.h"
 #include "kernels/museum/museum.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/spec/sweep_point.h"
 #include "viz/bench/sweep/sweep_choices.h"
 #include "viz/bench/sweep/sweep_fields.h"
 #include "viz/bench/sweep/sweep_presets.h"

@@ -8,6 +8,7 @@
 #include "kernels/base/text.h"
 #include "kernels/model/problem/problem.h"
 #include "profiling/figures/samples.h"
+#include "profiling/spec/sweep_point.h"
 #include "viz/bench/scene/answers.h"
 #include "viz/bench/sweep/sweep_fields.h"
 #include "viz/draw/number_text.h"

@@ -9,6 +9,7 @@
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
+#include "kernels/model/inputs/ragged.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/peers.h"

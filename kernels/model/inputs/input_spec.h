@@ -90,6 +90,15 @@ struct InputSpec {
   bool operator==(const InputSpec&) const = default;
 };
 
+// Key lengths of a batch whose sequences are not alike; ragged.h makes them.
+enum class Ragged : std::uint8_t {
+  none,      // no key lengths: every batch has Lk keys
+  uniform,   // spread evenly from Lk / B to Lk
+  zipf,      // Lk / 1, Lk / 2, Lk / 3 ...
+  even,      // alike, with as many keys in all as zipf has
+  one_long,  // one of Lk keys, the others of Lk / 64
+};
+
 // What `words` is made of: words with blanks between them, in UTF-8. Empty stands for the usual one.
 inline constexpr std::string_view kUsualSentence = "the cat sat on the mat and the small cat sang too";
 inline constexpr std::size_t kMinWords = 2, kMaxWords = 24, kMaxWordLetters = 16, kMaxSentenceBytes = 1024;

@@ -7,15 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/inputs/input_spec.h"
+
 namespace attn {
 
-enum class Ragged : std::uint8_t {
-  none,      // no key lengths: every batch has Lk keys
-  uniform,   // spread evenly from Lk / B to Lk
-  zipf,      // Lk / 1, Lk / 2, Lk / 3 ...
-  even,      // alike, with as many keys in all as zipf has
-  one_long,  // one of Lk keys, the others of Lk / 64
-};
 std::string_view name_of(Ragged r);  // "one_long"
 std::optional<Ragged> ragged_from_name(std::string_view name);
 std::span<const Ragged> all_ragged();

@@ -13,6 +13,7 @@
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/spec/sweep_point.h"
 #include "profiling/sweep/estimate.h"
 #include "profiling/sweep/finished.h"
 #include "tests/app/worker/double.h"

@@ -11,6 +11,7 @@
 #include "imgui_internal.h"
 #include "profiling/figures/baseline.h"
 #include "profiling/session/run.h"
+#include "profiling/spec/sweep_point.h"
 #include "tests/gui/gui_fixture.h"
 #include "viz/bench/sweep/sweep_fields.h"
 

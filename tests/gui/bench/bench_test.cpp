@@ -12,6 +12,7 @@
 #include "imgui_internal.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/session/run.h"
+#include "profiling/spec/sweep_point.h"
 #include "tests/gui/bench/bench_fixture.h"
 #include "tests/gui/drawn_text.h"
 #include "viz/bench/sweep/sweep_fields.h"

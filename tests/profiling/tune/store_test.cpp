@@ -1,5 +1,6 @@
 // What tuning keeps, and what it refuses to read.
 #include "profiling/tune/store.h"
+#include "profiling/spec/sweep_point.h"
 #include "profiling/sweep/finished.h"
 
 #include <gtest/gtest.h>

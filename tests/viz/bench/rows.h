@@ -11,6 +11,7 @@
 #include "profiling/figures/baseline.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/spec/sweep_point.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"

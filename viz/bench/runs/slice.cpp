@@ -17,6 +17,7 @@
 #include "kernels/model/problem/pages.h"
 #include "profiling/figures/baseline.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/spec/sweep_point.h"
 #include "viz/bench/runs/row_filter.h"
 #include "viz/state/run_words.h"
 

@@ -14,6 +14,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/spec/sweep_point.h"
 #include "profiling/tune/tune.h"
 #include "viz/bench/ranks/rank_lanes.h"
 #include "viz/bench/runs/slice.h"

@@ -16,6 +16,7 @@
 #include "kernels/model/inputs/ragged.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/peers.h"
+#include "profiling/spec/sweep_point.h"
 #include "viz/bench/sweep/sweep_fields.h"
 #include "viz/draw/figure_text.h"
 

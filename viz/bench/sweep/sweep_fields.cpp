@@ -12,6 +12,7 @@
 #include "kernels/base/letters.h"
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
+#include "kernels/model/inputs/ragged.h"
 #include "kernels/model/problem/pages.h"
 
 namespace attn {

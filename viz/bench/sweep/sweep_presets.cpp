@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/base/text.h"
+#include "profiling/spec/sweep_point.h"
 
 namespace attn {
 namespace {

@@ -13,6 +13,7 @@
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
+#include "profiling/spec/sweep_point.h"
 #include "viz/bench/runs/slice.h"
 #include "viz/bench/runs/subject.h"
 #include "viz/bench/sweep/sweep_fields.h"

@@ -10,6 +10,7 @@
 #include "profiling/figures/peers.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/session/fairness.h"
+#include "profiling/spec/sweep_point.h"
 #include "viz/bench/runs/subject.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/sweep_choices.h"

@@ -14,6 +14,7 @@
 #include "kernels/lab/experiments.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/spec/sweep_point.h"
 #include "profiling/spec/sweep_spec.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sources/source_pair.h"

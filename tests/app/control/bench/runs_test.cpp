@@ -11,6 +11,7 @@
 #include "app/state/apply/apply.h"
 #include "app/state/string/state_string.h"
 #include "profiling/session/session.h"
+#include "profiling/spec/sweep_point.h"
 #include "tests/app/control/headless.h"
 #include "tests/environment/paths.h"
 #include "viz/state/run_words.h"

@@ -12,6 +12,7 @@
 #include "kernels/ladder.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/measure/source_now.h"
+#include "profiling/spec/sweep_point.h"
 #include "profiling/tune/store.h"
 #include "tests/kernels/temp_folder.h"
 #include "viz/bench/sweep/planned.h"

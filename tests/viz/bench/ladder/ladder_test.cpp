@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "profiling/figures/peers.h"
+#include "profiling/spec/sweep_point.h"
 #include "tests/viz/profile/profile_rows.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/sweep_presets.h"

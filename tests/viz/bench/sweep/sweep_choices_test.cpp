@@ -11,7 +11,9 @@
 
 #include "kernels/gpu/rungs/common.h"
 #include "kernels/ladder.h"
+#include "kernels/model/inputs/ragged.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/spec/sweep_point.h"
 #include "viz/bench/sweep/planned.h"
 #include "viz/bench/sweep/sweep_fields.h"
 #include "viz/bench/sweep/sweep_pass.h"

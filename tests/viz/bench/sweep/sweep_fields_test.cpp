@@ -1,5 +1,6 @@
 #include "viz/bench/sweep/sweep_fields.h"
 #include "kernels/model/problem/validate.h"
+#include "profiling/spec/sweep_point.h"
 
 #include <gtest/gtest.h>
 
