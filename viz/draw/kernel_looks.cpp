@@ -17,37 +17,37 @@ constexpr Rgb kNaive{0x868E9A, 0x868E9A}, kTiled{0x7A78EC, 0x7E81FB}, kFlash{0x0
 constexpr std::string_view kFree = "";
 
 constexpr auto kLooks = std::to_array<KernelLook>({
-    {"naive", kNaive, MarkShape::square},
-    {"tiled", kTiled, MarkShape::triangle_up},
-    {"flash_simt", kFlash, MarkShape::circle},
-    {"flash_wmma", {0x21D8C1, 0x1A7667}, MarkShape::diamond},
-    {"flash_mma", kMma, MarkShape::hexagon},
-    {"flash_hopper", kHopper, MarkShape::star},
-    {"flash_tf32x3", kTf32x3, MarkShape::triangle_down},
-    // A backward has the colour of its forward, and may have its mark: a chart shows one pass.
-    {"naive_bwd", kNaive, MarkShape::triangle_left},
-    {"flash_bwd_simt", kFlash, MarkShape::triangle_right},
-    {"flash_bwd", kMma, MarkShape::plus},
-    {"flash_bwd_hopper", kHopper, MarkShape::star},
-    {kFree, {0xC98A5B, 0xA55137}, MarkShape::pentagon},
-    {"cpu_sequential", kNaive, MarkShape::triangle_left},
-    {"cpu_multicore", kNaive, MarkShape::square},
-    {"cpu_tiled", kTiled, MarkShape::triangle_up},
-    {"cpu_flash1", kTf32x3, MarkShape::triangle_down},
-    {"cpu_flash", kFlash, MarkShape::circle},
-    {"cpu_naive_bwd", kNaive, MarkShape::hexagon},
-    {"cpu_flash_bwd", kFlash, MarkShape::diamond},
+    {"naive", kNaive, {MarkShape::square}},
+    {"tiled", kTiled, {MarkShape::triangle_up}},
+    {"flash_simt", kFlash, {MarkShape::circle}},
+    {"flash_wmma", {0x21D8C1, 0x1A7667}, {MarkShape::diamond}},
+    {"flash_mma", kMma, {MarkShape::hexagon}},
+    {"flash_hopper", kHopper, {MarkShape::star}},
+    {"flash_tf32x3", kTf32x3, {MarkShape::triangle_down}},
+    // A backward has the colour of its forward and a mark of its own: a chart may show runs of both.
+    {"naive_bwd", kNaive, {MarkShape::triangle_left}},
+    {"flash_bwd_simt", kFlash, {MarkShape::triangle_right}},
+    {"flash_bwd", kMma, {MarkShape::plus}},
+    {"flash_bwd_hopper", kHopper, {MarkShape::three_rays}},
+    {kFree, {0xC98A5B, 0xA55137}, {MarkShape::pentagon}},
+    {"cpu_sequential", kNaive, {MarkShape::triangle_left}},
+    {"cpu_multicore", kNaive, {MarkShape::square}},
+    {"cpu_tiled", kTiled, {MarkShape::triangle_up}},
+    {"cpu_flash1", kTf32x3, {MarkShape::triangle_down}},
+    {"cpu_flash", kFlash, {MarkShape::circle}},
+    {"cpu_naive_bwd", kNaive, {MarkShape::hexagon}},
+    {"cpu_flash_bwd", kFlash, {MarkShape::diamond}},
 });
 
 constexpr auto kPeers = std::to_array<KernelLook>({
-    {"torch-flash", kUnknownLook.rgb, MarkShape::circle},
-    {"torch-cudnn", kUnknownLook.rgb, MarkShape::diamond},
-    {"torch-efficient", kUnknownLook.rgb, MarkShape::triangle_up},
-    {"torch-math", kUnknownLook.rgb, MarkShape::square},
-    {"flash-attn", kUnknownLook.rgb, MarkShape::hexagon},
-    {"flash-attn-3", kUnknownLook.rgb, MarkShape::pentagon},
-    {"flash-attn-4", kUnknownLook.rgb, MarkShape::star},
-    {"torch-cpu", kUnknownLook.rgb, MarkShape::circle},
+    {"torch-flash", kUnknownLook.rgb, {MarkShape::circle}},
+    {"torch-cudnn", kUnknownLook.rgb, {MarkShape::diamond}},
+    {"torch-efficient", kUnknownLook.rgb, {MarkShape::triangle_up}},
+    {"torch-math", kUnknownLook.rgb, {MarkShape::square}},
+    {"flash-attn", kUnknownLook.rgb, {MarkShape::hexagon}},
+    {"flash-attn-3", kUnknownLook.rgb, {MarkShape::pentagon}},
+    {"flash-attn-4", kUnknownLook.rgb, {MarkShape::star}},
+    {"torch-cpu", kUnknownLook.rgb, {MarkShape::circle}},
 });
 
 }  // namespace
@@ -69,15 +69,15 @@ std::vector<KernelLook> free_looks() {
     looks.push_back({row->id, next->rgb, next->mark});
     ++next;
   }
-  // A training step looks like its backward: a chart shows one pass.
+  // A training step looks like its backward, with a bar under the mark.
   for (const KernelRow& step : training_table()) {
     const std::string_view backward = step.parts.back()->id;
     const auto given = std::ranges::find(looks, backward, &KernelLook::kernel);
     const auto row = std::ranges::find(kLooks, backward, &KernelLook::kernel);
     if (given != looks.end())
-      looks.push_back({step.id, given->rgb, given->mark});
+      looks.push_back({step.id, given->rgb, {given->mark.shape, true}});
     else if (row != kLooks.end())
-      looks.push_back({step.id, row->rgb, row->mark});
+      looks.push_back({step.id, row->rgb, {row->mark.shape, true}});
   }
   return looks;
 }

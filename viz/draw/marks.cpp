@@ -13,8 +13,9 @@ namespace {
 std::vector<ImVec2> polygon(ImVec2 c, float radius, int corners, float turn, bool star) {
   std::vector<ImVec2> points;
   const int n = star ? 2 * corners : corners;
+  const float within = corners == 3 ? 0.2F : 0.45F;  // half of it would be a triangle's side
   for (int i = 0; i < n; ++i) {
-    const float r = star && i % 2 == 1 ? 0.45F * radius : radius;
+    const float r = star && i % 2 == 1 ? within * radius : radius;
     const float angle = turn + 2 * std::numbers::pi_v<float> * static_cast<float>(i) / static_cast<float>(n);
     points.emplace_back(c.x + r * std::cos(angle), c.y + r * std::sin(angle));
   }
@@ -44,6 +45,8 @@ std::vector<ImVec2> outline(ImVec2 c, MarkShape shape, float r) {
       return polygon(c, r * 1.15F, 5, kUp, false);
     case MarkShape::star:
       return polygon(c, r * 1.4F, 5, kUp, true);
+    case MarkShape::three_rays:
+      return polygon(c, r * 1.5F, 3, kUp, true);
     case MarkShape::plus:
       return polygon(c, r * 1.4F, 4, kUp, true);
     case MarkShape::cross:
@@ -55,15 +58,20 @@ std::vector<ImVec2> outline(ImVec2 c, MarkShape shape, float r) {
 }  // namespace
 
 void draw_mark(ImDrawList& list, ImVec2 centre, const MarkStyle& mark) {
-  if (mark.shape == MarkShape::cross) {
+  if (mark.mark.bar) {
+    const float y = centre.y + 1.75F * mark.radius;
+    list.AddLine({centre.x - mark.radius, y}, {centre.x + mark.radius, y}, mark.ink, mark.thickness);
+  }
+  if (mark.mark.shape == MarkShape::cross) {
     const float r = mark.radius * 0.8F;
     list.AddLine({centre.x - r, centre.y - r}, {centre.x + r, centre.y + r}, mark.ink, mark.thickness);
     list.AddLine({centre.x - r, centre.y + r}, {centre.x + r, centre.y - r}, mark.ink, mark.thickness);
     return;
   }
-  const std::vector<ImVec2> points = outline(centre, mark.shape, mark.radius);
+  const std::vector<ImVec2> points = outline(centre, mark.mark.shape, mark.radius);
   const int n = static_cast<int>(points.size());
-  const bool star = mark.shape == MarkShape::star || mark.shape == MarkShape::plus;
+  const MarkShape shape = mark.mark.shape;
+  const bool star = shape == MarkShape::star || shape == MarkShape::plus || shape == MarkShape::three_rays;
   const ImU32 inside = mark.fill == MarkFill::solid ? mark.ink : mark.ground;
   if (star) {
     list.AddConcavePolyFilled(points.data(), n, inside);

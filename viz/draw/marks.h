@@ -16,7 +16,7 @@ enum class MarkFill : std::uint8_t { solid, open, hollow };
 
 // `radius` and `thickness` in pixels; `ground` is what lies under the mark.
 struct MarkStyle {
-  MarkShape shape = MarkShape::circle;
+  KernelMark mark;
   MarkFill fill = MarkFill::solid;
   ImU32 ink = 0, ground = 0;
   float radius = 4, thickness = 1.5F;

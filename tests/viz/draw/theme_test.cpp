@@ -9,9 +9,11 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <numbers>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "imgui.h"
@@ -277,9 +279,9 @@ TEST(KernelLooks, EveryRungOfTheLadderHasItsOwn) {
 
 TEST(KernelLooks, AreToldApartWithoutTheirColourOnEachDevice) {
   const auto on_cpu = [](const KernelLook& look) { return look.kernel.starts_with("cpu_"); };
-  const auto is_backward = [](const KernelLook& look) {
+  const auto passes_of = [](const KernelLook& look) {
     const auto row = find_kernel(look.kernel);
-    return row && !takes_pass(**row, Pass::forward);
+    return row ? (*row)->passes.front() : Pass::forward;
   };
   for (const KernelLook& a : kernel_looks()) {
     EXPECT_NE(a.mark, kUnknownLook.mark) << a.kernel;
@@ -287,12 +289,23 @@ TEST(KernelLooks, AreToldApartWithoutTheirColourOnEachDevice) {
       if (&a == &b) continue;
       EXPECT_NE(a.kernel, b.kernel) << "two rows";
       if (on_cpu(a) != on_cpu(b)) continue;  // the CPU's marks are open
-      // A backward has its forward's colour, and may have its mark: a chart shows one pass.
-      if (is_backward(a) != is_backward(b)) continue;
       EXPECT_NE(a.mark, b.mark) << a.kernel << " and " << b.kernel;
-      if (on_cpu(a)) continue;
+      if (on_cpu(a) || passes_of(a) != passes_of(b)) continue;  // a backward has its forward's colour
       EXPECT_NE(a.rgb, b.rgb) << a.kernel << " and " << b.kernel;
     }
+  }
+}
+
+// A chart may show runs of several passes, and rungs that took a free look.
+TEST(KernelLooks, NoTwoKernelsOfADeviceShareAMarkWhateverTheirPass) {
+  for (const Processor processor : {Processor::cpu, Processor::gpu}) {
+    std::map<KernelMark, std::string_view> marks;
+    for (const KernelRow* row : measured_rows()) {
+      if (row->processor != processor) continue;
+      const auto [other, is_new] = marks.try_emplace(look_of(row->id).mark, row->id);
+      EXPECT_TRUE(is_new) << row->id << " has the mark of " << other->second;
+    }
+    EXPECT_GE(marks.size(), 9U);
   }
 }
 
@@ -311,12 +324,12 @@ TEST(KernelLooks, ColoursAreThoseOfTheGpu) {
 TEST(KernelLooks, OneIsFreeForTheNextRung) {
   const auto looks = kernel_looks();
   EXPECT_TRUE(std::any_of(looks.begin(), looks.end(), [](const KernelLook& look) { return look.kernel.empty(); }));
-  EXPECT_EQ(look_of("").mark, MarkShape::cross);
+  EXPECT_EQ(look_of("").mark.shape, MarkShape::cross);
 }
 
 // A session of another version may name a kernel that this one does not have.
 TEST(KernelLooks, AnUnknownKernelIsNeutralWithACross) {
-  EXPECT_EQ(look_of("flash_of_tomorrow").mark, MarkShape::cross);
+  EXPECT_EQ(look_of("flash_of_tomorrow").mark.shape, MarkShape::cross);
   EXPECT_EQ(kernel_colour(Theme::dark, "flash_of_tomorrow"), colour(Theme::dark, Token::text));
 }
 
