@@ -12,6 +12,7 @@
 #include "imgui_stdlib.h"
 #include "kernels/base/text.h"
 #include "profiling/session/run.h"
+#include "viz/bench/runs/run_holds.h"
 #include "viz/bench/scene/answers.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/canvas.h"
@@ -24,8 +25,11 @@
 namespace attn {
 namespace {
 
-constexpr std::size_t kShort = 5;  // lines of the list before it opens
-constexpr float kEntryText = 13, kSmall = 12;
+// Runs of the list before it opens; where the window is as high as that, each says below its name what it holds.
+constexpr std::size_t kShort = 5, kShortOfHeld = 4;
+constexpr float kHigh = 800;  // logical pixels
+constexpr float kEntryText = 13, kSmall = 12, kHeld = 11;
+constexpr float kHeldLine = 13;  // logical pixels below a name
 
 // Sets a name, Enter takes it. The text begins as what it is called now.
 void name_field(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Commands& commands) {
@@ -64,10 +68,16 @@ void run_menu(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Comm
   ImGui::EndPopup();
 }
 
-std::string details_of(const BenchRuns& list, const ListedRun& r) {
+const std::vector<std::string>& holds_of(const ListedRun& r, BenchCache& cache) {
+  RunHolds& held = cache.run_holds[r.run.id];
+  if (held.words.empty() || held.rows != r.run.rows.size()) held = {r.run.rows.size(), run_holds(r.run)};
+  return held.words;
+}
+
+std::string details_of(const BenchRuns& list, const ListedRun& r, const std::vector<std::string>& holds) {
   const Provenance& p = r.run.provenance;
   std::string words =
-      words_of(list, r.run) + "\n" +
+      words_of(list, r.run) + "\n" + (holds.empty() ? "" : holds.front() + "\n") +
       plural(r.run.rows.size(), "{} row of {}", "{} rows of {}", p.device.empty() ? tr("no device") : p.device);
   if (!r.run.date.empty())
     words += phrase(
@@ -114,7 +124,7 @@ void draw_name(ImDrawList& list, const Box& box, const std::vector<std::string>&
 
 struct RunLine {
   std::string id;
-  std::vector<std::string> words;  // the longest first
+  std::vector<std::string> words, holds;  // the longest first
   std::string letter, tip;
   bool on = false, reference = false;
   std::size_t order = 0;
@@ -134,7 +144,8 @@ void run_line(const BenchRuns& list, const RunLine& line, BenchCache& cache, Com
   ImGui::SameLine(0, 0);
   ImGui::SetCursorScreenPos({left, at.y});
   const float width = std::max(s.px(8), ImGui::GetContentRegionAvail().x - more);
-  if (ImGui::InvisibleButton("name", {width, side})) commands.push_back(ShowRun{line.id, !line.on});
+  const float height = line.holds.empty() ? side : side + s.px(kHeldLine);
+  if (ImGui::InvisibleButton("name", {width, height})) commands.push_back(ShowRun{line.id, !line.on});
   const bool menu = line.run != nullptr && ImGui::IsItemClicked(ImGuiMouseButton_Right);
   tooltip(line.tip);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -142,13 +153,20 @@ void run_line(const BenchRuns& list, const RunLine& line, BenchCache& cache, Com
   const ImU32 ink = colour(s.theme, line.on ? Token::text : Token::faint);
   swatch(draw, {left, middle}, s.px(kSwatch), line.run == nullptr, line.order, ink);
   draw_name(draw, {{left + s.px(kName), at.y}, {left + width, at.y + side}}, line.words, line.letter, line.on);
+  if (!line.holds.empty()) {
+    const Box held{{left, at.y + side - s.px(1)}, {left + width + more, at.y + height}};
+    const auto fits = [&](const std::string& w) { return text_width(Face::text, kHeld, w) <= held.width(); };
+    const auto words = std::ranges::find_if(line.holds, fits);
+    draw_text_in(&draw, held, Align::left, Face::text, kHeld, colour(s.theme, Token::dim),
+                 words != line.holds.end() ? *words : fitted_text(Face::text, kHeld, line.holds.back(), held.width()));
+  }
   if (line.reference)
     draw.AddLine({left + s.px(kName), at.y + side - s.px(1)}, {left + width, at.y + side - s.px(1)},
                  colour(s.theme, Token::text), s.px(1));
   if (line.run != nullptr) {
     ImGui::SameLine(0, 0);
     ImGui::SetCursorScreenPos({left + width, at.y});
-    const bool pressed = ImGui::InvisibleButton("more", {more, side}, ImGuiButtonFlags_EnableNav);
+    const bool pressed = ImGui::InvisibleButton("more", {more, height}, ImGuiButtonFlags_EnableNav);
     const ImU32 dots = colour(s.theme, ImGui::IsItemHovered() ? Token::text : Token::dim);
     for (int i = -1; i <= 1; ++i)
       draw.AddCircleFilled({left + width + more / 2 + static_cast<float>(i) * s.px(4.5F), middle}, s.px(1.3F), dots, 8);
@@ -160,11 +178,13 @@ void run_line(const BenchRuns& list, const RunLine& line, BenchCache& cache, Com
 }
 
 RunLine line_of(const BenchRuns& list, const Model& model, const ListedRun& r,
-                const std::vector<const ListedRun*>& shown) {
+                const std::vector<const ListedRun*>& shown, bool high, BenchCache& cache) {
   RunLine line;
   line.id = r.run.id;
   line.words = listed_choices(list, r.run, model.runs);
-  line.tip = details_of(list, r);
+  const std::vector<std::string>& holds = holds_of(r, cache);
+  if (high) line.holds = holds;
+  line.tip = details_of(list, r, holds);
   line.run = &r;
   line.reference = list.reference == r.run.id;
   const auto at = std::find(shown.begin(), shown.end(), &r);
@@ -198,7 +218,9 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
   ImGui::PushFont(s.fonts.bold, s.px(kEntryText));
   ImGui::TextUnformatted(tr("Runs"));
   ImGui::PopFont();
-  if (listed.size() > kShort) {
+  const bool high = ImGui::GetIO().DisplaySize.y >= s.px(kHigh);
+  const std::size_t few = high ? kShortOfHeld : kShort;
+  if (listed.size() > few) {
     const std::string words = cache.all_runs ? tr("fewer") : phrase("all {}", listed.size());
     ImGui::SameLine(ImGui::GetContentRegionMax().x - text_width(Face::text, kSmall, words) - s.px(14));
     if (toggle((words + "###all_runs").c_str(), cache.all_runs,
@@ -216,7 +238,7 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
   predicted.on = is_shown(list, kPredictedRun) || shown.empty();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(3)));
   run_line(list, predicted, cache, commands);
-  std::size_t lines = cache.all_runs ? listed.size() : std::min(listed.size(), std::max(kShort, shown.size()));
+  std::size_t lines = cache.all_runs ? listed.size() : std::min(listed.size(), std::max(few, shown.size()));
   RunOrder& order = cache.run_order;
   // Nothing moves under the pointer: a run that is ticked comes to its place when the pointer has left the list.
   if (order.held) {
@@ -229,7 +251,8 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
   for (const ListedRun* r : listed) order.ids.push_back(r->run.id);
   order.lines = lines;
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  for (std::size_t i = 0; i < lines; ++i) run_line(list, line_of(list, model, *listed[i], shown), cache, commands);
+  for (std::size_t i = 0; i < lines; ++i)
+    run_line(list, line_of(list, model, *listed[i], shown, high, cache), cache, commands);
   order.held =
       ImGui::IsMouseHoveringRect(from, {from.x + ImGui::GetContentRegionAvail().x, ImGui::GetCursorScreenPos().y});
   ImGui::PopStyleVar();

@@ -79,9 +79,7 @@ bool differ_along(const Axis& a, std::span<const Measurement> rows) {
 // The axis along which rows differ: the wanted one first, since with kept tokens both L and B do.
 Axis axis_of(const Axis& wanted, std::span<const Measurement> rows) {
   if (differ_along(wanted, rows)) return wanted;
-  for (const Axis& a : all_axes())
-    if (differ_along(a, rows)) return a;
-  return wanted;
+  return varied_axis(rows).value_or(wanted);
 }
 
 // What follows the axis, where something does: with kept tokens B shrinks as L grows.
@@ -101,6 +99,12 @@ std::string rule_of(const Axis& a, std::span<const Measurement* const> rows) {
 }
 
 }  // namespace
+
+std::optional<Axis> varied_axis(std::span<const Measurement> rows) {
+  for (const Axis& a : all_axes())
+    if (differ_along(a, rows)) return a;
+  return std::nullopt;
+}
 
 std::int64_t axis_value(const Axis& a, const Measurement& m) {
   return axis_value(a, m.key.kernel, m.key.problem, m.key.options);

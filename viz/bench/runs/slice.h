@@ -71,6 +71,8 @@ bool differ_in_problem(const BenchSlice& a, const BenchSlice& b);
 Device gpu_device(const SweepSpec& sweep, const GpuView& gpus);
 // "NVIDIA H100 80GB HBM3" -> 80 GiB; 0 where its name does not say.
 std::uint64_t memory_in_name(std::string_view name);
+// The first axis along which rows of one kernel differ; none where there is none.
+std::optional<Axis> varied_axis(std::span<const Measurement> rows);
 // Where a row stands on an axis; 0 where its kernel does not read that option.
 std::int64_t axis_value(const Axis& a, const Measurement& m);
 const Measurement* row_at(const BenchSlice& s, std::string_view kernel, std::int64_t value);

@@ -39,14 +39,21 @@ struct RunOrder {
   bool held = false;
 };
 
+// What run_holds() says of a run with so many rows.
+struct RunHolds {
+  std::size_t rows = 0;
+  std::vector<std::string> words;
+};
+
 struct BenchCache {
   BenchSwitches switches;
-  bool labels = true;            // names at the ends of the lines
-  std::set<std::string> hidden;  // ids of lines that are switched off
-  bool all_runs = false;         // the list of runs is open
-  RunOrder run_order;            // of its lines
-  bool reason_open = false;      // of the strip, where it is folded for want of height
-  std::string run_name;          // as it is being typed
+  bool labels = true;                         // names at the ends of the lines
+  std::set<std::string> hidden;               // ids of lines that are switched off
+  bool all_runs = false;                      // the list of runs is open
+  RunOrder run_order;                         // of its lines
+  std::map<std::string, RunHolds> run_holds;  // by the run's id
+  bool reason_open = false;                   // of the strip, where it is folded for want of height
+  std::string run_name;                       // as it is being typed
   std::map<std::pair<SweepField, std::string>, FieldDraft> drafts;  // by field and option
   FieldDraft filter;                                                // of the rows, over the table
   std::string drafts_for;                                           // sweep_key() that the drafts were typed against

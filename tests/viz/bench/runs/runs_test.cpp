@@ -8,6 +8,7 @@
 #include "kernels/model/ring.h"
 #include "profiling/figures/metrics.h"
 #include "tests/viz/bench/rows.h"
+#include "viz/bench/runs/run_holds.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/planned.h"
 #include "viz/profile/figures/profile_scene.h"
@@ -184,6 +185,24 @@ TEST_F(BenchRunsTest, PredictionsBesideARunKeepTheRuleThatBothFollow) {
   state.document.runs.shown = {std::string(kPredictedRun), kRun};
   const BenchScene scene = bench_scene(state, m, {}, "");
   for (const BenchChart& chart : scene.charts) EXPECT_TRUE(chart.source.starts_with("B·L = 2048; ")) << chart.source;
+}
+
+// Beside a bare time: eight runs of one afternoon are told apart by it.
+TEST_F(BenchRunsTest, ARunSaysWhatItHolds) {
+  const Model m = three_kernels();
+  EXPECT_EQ(run_holds(m.runs[0].run), (std::vector<std::string>{"3 kernels, L, CPU", "3 kernels, L"}));
+  SweepSpec wide = sweep;
+  wide.axis = Axis::D;
+  wide.base.pass = Pass::backward;
+  std::vector<Measurement> rows{timed_row(wide, "flash_bwd", 64, 7), timed_row(wide, "flash_bwd", 128, 9)};
+  for (Measurement& row : rows) row.processor = Processor::gpu, row.key.device = "NVIDIA H100 80GB HBM3";
+  EXPECT_EQ(run_holds(listed_run("b", rows).run).front(), "flash_bwd, D, backward, H100");
+  rows.pop_back();  // a point varies nothing
+  EXPECT_EQ(run_holds(listed_run("b", rows).run).front(), "flash_bwd, backward, H100");
+  wide.base.pass = Pass::training;
+  rows.push_back(timed_row(wide, "cpu_flash_train", 64, 9));
+  EXPECT_EQ(run_holds(listed_run("b", rows).run).front(), "2 kernels, 2 passes, CPU, H100");
+  EXPECT_TRUE(run_holds(listed_run("b", {}).run).empty());
 }
 
 TEST_F(BenchRunsTest, TwoRunsOfOneMinuteAreCalledToTheSecond) {
