@@ -86,6 +86,22 @@ TEST(PageState, WhatIsRightBesideAWrongParameterHolds) {
   EXPECT_TRUE(state_of(what_is_right(options)));
 }
 
+TEST(PageState, OneWrongParameterTakesNoOtherWithIt) {
+  PageOptions right = asked("attn1,preset=causal", "cpu_flash1", "2");
+  right.theme = "light";
+  right.panel = "tiles";
+  using Part = std::string PageOptions::*;
+  const Part parts[] = {&PageOptions::state, &PageOptions::order, &PageOptions::step, &PageOptions::theme,
+                        &PageOptions::panel};
+  for (const Part wrong : parts) {
+    PageOptions options = right;
+    options.*wrong = "pink";
+    const PageOptions rest = what_is_right(options);
+    for (const Part part : parts) EXPECT_EQ(rest.*part, part == wrong ? "" : right.*part) << right.*wrong;
+    EXPECT_TRUE(state_of(rest));
+  }
+}
+
 TEST(PageKeys, CodesOfABrowserAreKeys) {
   EXPECT_EQ(key_of("KeyA"), ImGuiKey_A);
   EXPECT_EQ(key_of("KeyZ"), ImGuiKey_Z);
