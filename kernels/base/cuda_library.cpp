@@ -62,13 +62,14 @@ Result<Library> open_cuda_library(const std::vector<std::string>& names, std::st
     }
     if (Result<Library> library = Library::open(name)) return library;
   }
+  if (!refused.empty())
+    return fail(ErrorKind::cannot_run, phrase("{} cannot be loaded: {}. {}", fmt::join(names, " or "), refused, mend));
   std::vector<std::string> looked;
   looked.reserve(folders.size());
   for (const fs::path& folder : folders) looked.push_back(folder.string());
   return fail(ErrorKind::cannot_run,
-              phrase("{} was not found{} in the loader's search path{}. {}", fmt::join(names, " or "),
-                     looked.empty() ? "" : phrase(" in {} or", fmt::join(looked, ", ")),
-                     refused.empty() ? "" : fmt::format(" ({})", refused), mend));
+              phrase("{} was not found{} in the loader's search path. {}", fmt::join(names, " or "),
+                     looked.empty() ? "" : phrase(" in {} or", fmt::join(looked, ", ")), mend));
 }
 
 std::vector<fs::path> cuda_include_folders() {
