@@ -74,30 +74,33 @@ std::string plain(const std::string& words) {
   return out;
 }
 
-void add_verdicts(std::string& out, const PictureSpec& picture, const Model& model, const BenchScene& scene) {
+void add_verdicts(std::string& out, const PictureSpec& picture, const Model& model, BenchSlice slice) {
+  slice.of_this_sweep = true;  // a file has no sweep that is planned
   std::set<std::int64_t> values;
-  for (const Measurement* m : scene.slice.rows)
-    if (const std::int64_t v = axis_value(scene.slice.axis, *m); v > 0 && m->state == RowState::done) values.insert(v);
+  for (const Measurement* m : slice.rows)
+    if (const std::int64_t v = axis_value(slice.axis, *m); v > 0 && m->state == RowState::done) values.insert(v);
   out += "## What is faster\n\n";
   if (values.empty()) out += "No point has a time.\n";
   for (const std::int64_t v : values) {
     State state = picture.state;
     state.view.bench.value = v;
-    const BenchVerdict verdict = bench_verdict(state, model, scene.slice, v, "");
-    out += fmt::format("- **{}** {}\n", plain(verdict.headline), plain(verdict.reason));
+    const BenchVerdict verdict = bench_verdict(state, model, slice, v, "");
+    const std::string headline =
+        slice.letter.empty() ? verdict.headline : phrase("Run {}: {}", slice.letter, verdict.headline);
+    out += fmt::format("- **{}** {}\n", plain(headline), plain(verdict.reason));
   }
 }
 
 // How the median grows along the axis, and how the work does: the exponents between the last two values. Where B
 // follows L, so that B·L stays, attention's own is L^1.
-void add_growth(std::string& out, const BenchScene& scene) {
+std::string growth_lines(const BenchSlice& slice, const std::string& letter) {
   struct Point {
     double us = 0, flops = 0;
   };
   std::map<std::string, std::map<std::int64_t, Point>> times;
-  for (const Measurement* m : scene.slice.rows)
+  for (const Measurement* m : slice.rows)
     if (m->state == RowState::done && m->time.median > 0)
-      times[m->key.kernel][axis_value(scene.slice.axis, *m)] = {m->time.median, flops_of(m->key.problem)};
+      times[m->key.kernel][axis_value(slice.axis, *m)] = {m->time.median, flops_of(m->key.problem)};
   std::string lines;
   for (const auto& [kernel, at] : times) {
     if (at.size() < 2 || at.begin()->first <= 0) continue;
@@ -106,11 +109,17 @@ void add_growth(std::string& out, const BenchScene& scene) {
       return std::log(last->second.*of / before->second.*of) /
              std::log(static_cast<double>(last->first) / static_cast<double>(before->first));
     };
-    lines += fmt::format("- {}: time grows {:.2f}× from {} = {} to {}, as {}^{:.2f}. FLOPs grow as {}^{:.2f}{}\n",
-                         plain(kernel), last->second.us / before->second.us, scene.axis_letter, before->first,
-                         last->first, scene.axis_letter, exponent(&Point::us), scene.axis_letter,
-                         exponent(&Point::flops), scene.slice.rule.empty() ? "" : ", since " + scene.slice.rule);
+    lines += fmt::format("- {}: time grows {:.2f}× from {} = {} to {}, as {}^{:.2f}. FLOPs grow as {}^{:.2f}{}.\n",
+                         plain(label_of(slice, kernel)), last->second.us / before->second.us, letter, before->first,
+                         last->first, letter, exponent(&Point::us), letter, exponent(&Point::flops),
+                         slice.rule.empty() ? "" : ", since " + slice.rule);
   }
+  return lines;
+}
+
+void add_growth(std::string& out, const BenchSlices& slices, const std::string& letter) {
+  std::string lines;
+  for (const BenchSlice& slice : slices) lines += growth_lines(slice, letter);
   if (!lines.empty()) out += "\n## How time grows\n\n" + lines;
 }
 
@@ -203,8 +212,8 @@ std::string report_text(const PictureSpec& picture, const std::vector<std::strin
                        scene.slice.values.empty() ? 0 : scene.slice.values.back(), plain(describe(first.key.problem)));
     out += "All values are in rows.csv, with their origins.\n\n";
   }
-  add_verdicts(out, picture, model, scene);
-  add_growth(out, scene);
+  add_verdicts(out, picture, model, scene.slice);
+  add_growth(out, shown.slices, scene.axis_letter);
   add_layouts(out, picture);
   out += "\n## Plots\n\n";
   if (!no_plots.empty()) out += "No plots: " + plain(no_plots) + "\n";

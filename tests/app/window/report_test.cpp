@@ -52,15 +52,28 @@ bool has(const std::string& text, const std::string& part) {
 // L^1 where B follows L is the attention that L^2 is where it does not: the work says which.
 TEST(ReportText, GrowthStandsBesideThatOfTheWork) {
   const std::string fixed = report_text(picture_of(1, 0, {"GPU-1"}), {}, "");
-  EXPECT_TRUE(has(fixed, "as L^2.00. FLOPs grow as L^2.00\n")) << fixed;
+  EXPECT_TRUE(has(fixed, "as L^2.00. FLOPs grow as L^2.00.\n")) << fixed;
   const std::string follows = report_text(picture_of(1, 4096, {"GPU-1"}), {}, "");
-  EXPECT_TRUE(has(follows, "as L^1.00. FLOPs grow as L^1.00, since B·L = 4096\n")) << follows;
+  EXPECT_TRUE(has(follows, "as L^1.00. FLOPs grow as L^1.00, since B·L = 4096.\n")) << follows;
 }
 
 TEST(ReportText, TwoGpusOfOneNameAreTwo) {
   EXPECT_TRUE(has(report_text(picture_of(2, 0, {"GPU-1", "GPU-1"}), {}, ""), "Measured on NVIDIA H100, "));
   const std::string two = report_text(picture_of(2, 0, {"GPU-1", "GPU-2"}), {}, "");
   EXPECT_TRUE(has(two, "Measured on NVIDIA H100 (GPU-1) and NVIDIA H100 (GPU-2), ")) << two;
+}
+
+// A sentence says whose it is, and nothing of a window that is not there.
+TEST(ReportText, SentencesNameTheirRunAndTheirKernelAsThePlotsDo) {
+  PictureSpec picture = picture_of(2, 0, {"GPU-1"});
+  picture.state.document.sweep.base.D = picture.state.document.sweep.base.Dv = 32;  // of another sweep
+  for (Measurement& m : picture.runs[0].run.rows) m.key.kernel = "torch-flash", m.peer.emplace().title = "cuDNN's";
+  const std::string text = report_text(picture, {}, "");
+  EXPECT_TRUE(has(text, "**Run B: At L = 512, cpu_flash takes")) << text;
+  EXPECT_TRUE(has(text, "- cuDNN's A: time grows")) << text;
+  EXPECT_TRUE(has(text, "- cpu_flash B: time grows")) << text;
+  EXPECT_FALSE(has(text, "planned")) << text;
+  EXPECT_FALSE(has(text, "Tick")) << text;
 }
 
 // Every run is told of, whatever their number: by its letter, or as one that stands in the rows alone.

@@ -262,7 +262,7 @@ BenchVerdict one_kernel(const Measurement& m, const BenchSlice& slice, std::int6
                  value_with_unit(m.time.median, time_unit(m.time.median, m.time.median))),
           lines({led(tr("Peers"), peer_words(m, timed_rows(slice, value))), led(tr("Limit"), limit_words(m)),
                  led(tr("Certainty"), sentences({answer_words(slice).words, certainty_words(m, {})})),
-                 tr("Tick another kernel and run again to compare.")})};
+                 tr("Measure another kernel to compare.")})};
 }
 
 }  // namespace
