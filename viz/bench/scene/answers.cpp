@@ -1,6 +1,7 @@
 #include "viz/bench/scene/answers.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
+#include "kernels/model/traffic.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/spec/sweep_point.h"
 #include "profiling/tune/tune.h"
@@ -76,6 +78,25 @@ std::string room_words(const Problem& p, const Room& room) {
   return phrase("The memory of {} is too small for {}.", room.name, fmt::join(stores, ", "));
 }
 
+// Which extent saves bytes is the order's: with the key tile outside, it is the queries that come again and again.
+std::string extent_words(const KernelRow& row, Pass pass) {
+  Problem p;
+  p.pass = pass;
+  p.Lq = p.Lk = 64;
+  p.D = p.Dv = 16;
+  const auto loads = [&](std::int32_t br, std::int32_t bc) {
+    Options o;
+    o.br = br, o.bc = bc;
+    return tile_loads(row, p, o).total();
+  };
+  const std::uint64_t now = loads(8, 8);
+  const bool br = loads(16, 8) < now, bc = loads(8, 16) < now;
+  if (br && bc) return tr("A larger Br reads K and V fewer times. A larger Bc reads Q fewer times.");
+  if (br) return tr("A larger Br reads K and V fewer times. A larger Bc needs fewer steps per row.");
+  if (bc) return tr("A larger Bc moves the queries' tiles fewer times. A larger Br needs fewer steps per key tile.");
+  return tr("Bytes do not depend on the tile.");
+}
+
 }  // namespace
 
 std::string memory_answer(const State& state, const Model& model) {
@@ -105,10 +126,14 @@ std::string tile_answer(const State& state, const Model& model) {
   if (!spec) return spec.error().message;
   const TuneMap map = tune_map(state, model);
   if (!map.empty.empty()) return map.empty;
+  const std::string words = phrase("{} on {}: {}", kernel, describe(spec->problem), map.tile);
+  const KernelRow& row = **find_kernel(kernel);
+  const std::string extents = extent_words(row, spec->problem.pass);
+  if (row.processor == Processor::cpu) return phrase("{} {} Both need more of the caches.", words, extents);
   return phrase(
-      "{} on {}: {} A larger Br reads K and V fewer times. A larger Bc needs fewer steps per row. Both need more "
-      "registers and shared memory. The fewer warps an SM can then hold, the less latency is hidden.",
-      kernel, describe(spec->problem), map.tile);
+      "{} {} Both need more registers and shared memory. The fewer warps an SM can then hold, the less latency is "
+      "hidden.",
+      words, extents);
 }
 
 std::string ranks_answer(const State& state, const Model& model) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "kernels/base/bytes.h"
 #include "kernels/gpu/rungs/rows.h"
@@ -89,6 +90,23 @@ TEST(Answers, WhyThisTileNamesWhatItTakesAndWhatLimitsIt) {
   EXPECT_TRUE(says(words, "flash_simt on B=1 H=16 L=16384 D=128 f32: ")) << words;
   EXPECT_TRUE(says(words, "of shared memory")) << words;
   EXPECT_TRUE(says(words, "limited by")) << words;
+}
+
+// In flash-1 the key tile is outside: its number is what O, m and l are read and written by.
+TEST(Answers, TheExtentThatIsSaidToSaveBytesIsThatOfTheOrder) {
+  State s = h100_state();
+  for (const auto& [kernel, words] :
+       {std::pair("flash_simt", "A larger Br reads K and V fewer times. A larger Bc needs"),
+        std::pair("cpu_flash", "A larger Br reads K and V fewer times. A larger Bc needs"),
+        std::pair("cpu_flash1", "A larger Bc moves the queries' tiles fewer times."),
+        std::pair("cpu_tiled", "A larger Bc reads Q fewer times.")}) {
+    s.view.bench.kernel = kernel;
+    EXPECT_TRUE(says(tile_answer(s, {}), words)) << tile_answer(s, {});
+  }
+  s.document.sweep.base.pass = Pass::backward;
+  s.view.bench.kernel = "cpu_flash_bwd";
+  EXPECT_TRUE(says(tile_answer(s, {}), "A larger Bc moves the queries' tiles")) << tile_answer(s, {});
+  EXPECT_FALSE(says(tile_answer(s, {}), "warps")) << "of a CPU kernel: " << tile_answer(s, {});
 }
 
 TEST(Answers, TheVersionsAreThoseOfTheRunThatIsShown) {
