@@ -7,10 +7,14 @@ Three lines (Python, torch, NumPy; empty: it has none), then one for each packag
 of version 2 and of version 4, which may be there alone or together; to ask for a module inside would import what is
 around it, so its file is looked for.
 """
+import sys
+
+if sys.version_info < (3, 8):  # also Python 2 reads this far
+    sys.exit("Python " + sys.version.split()[0] + " is too old; peers need Python 3.8 or later.")
+
 import importlib.metadata
 import importlib.util
 import os
-import sys
 
 
 def version(*names):
@@ -34,7 +38,7 @@ def has(file):
 
 
 def main():
-    print(sys.version.split()[0], module("torch"), module("numpy"), sep="\n")
+    print("\n".join((sys.version.split()[0], module("torch"), module("numpy"))))
     if has("flash_attn_interface.py"):
         print("flash_attn=" + version("flash_attn"))
     for name in ("flash_attn_interface", "fa3_fwd_interface"):

@@ -202,13 +202,25 @@ def the_window_asks_nothing(place):
     display.end()
 
 
+def an_old_one_is_said_to_be_old(place):
+    """What a Python without importlib.metadata says is no traceback."""
+    old = ("import runpy, sys; sys.version_info, sys.version = (3, 7, 16), '3.7.16 (default)'; "
+           "sys.argv = [a for a in sys.argv[1:] if a[0] != '-']; runpy.run_path(sys.argv[0], run_name='__main__')")
+    (place / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{old}" "$@"\n', encoding="utf-8")
+    (place / "python3").chmod(0o755)
+    done = run("bench", "--kernels", "cpu_flash", "--values", "8", "--d", "8", "--time-limit", "0.02",
+               "--peers=torch-cpu", "--peers-python", place / "python3")
+    report.check("Python 3.7.16 is too old; peers need Python 3.8 or later" in done.stderr, done.stderr)
+    report.check("Traceback" not in done.stderr, done.stderr)
+
+
 starts = 0  # of Python by AttnScope, with the traps in its current folder
 for each in pythons():
     print("with", each)
     for part in (nothing_here_runs, torch_is_found):
         with tempfile.TemporaryDirectory() as name:
             part(pathlib.Path(name), each)
-for part in (fetching_uses_no_m, the_window_asks_nothing) if LONG else ():
+for part in (an_old_one_is_said_to_be_old, *((fetching_uses_no_m, the_window_asks_nothing) if LONG else ())):
     with tempfile.TemporaryDirectory() as name:
         part(pathlib.Path(name))
 print(f"{starts} starts of Python beside {len(TRAPS)} traps: none of them ran")
