@@ -74,6 +74,9 @@ def tables(folder):
     done = run("lesson", "list", folder / "01_evil.json")
     report.check(done.returncode == 0 and "owned" in done.stdout, f"lesson list: {done.stdout} {done.stderr}")
     clean(done.stdout, "lesson list")
+    done = run("lesson", "print", folder / "01_evil.json")
+    report.check(done.returncode == 0 and "owned" in done.stdout, f"lesson print: {done.stderr}")
+    clean(done.stdout, "lesson print")
     # Data is what it is: JSON escapes what must not stand in it, and no letter is lost.
     done = run("list", "--json")
     report.check(done.returncode == 0 and json.loads(done.stdout), f"list --json: {done.stderr}")

@@ -12,6 +12,7 @@
 #include "app/state/lessons/exercises.h"
 #include "app/state/lessons/lesson_runs.h"
 #include "app/state/string/state_string.h"
+#include "kernels/base/printable.h"
 #include "viz/learn/beat.h"
 #include "viz/learn/exercise/plan_scene.h"
 #include "viz/learn/lesson/lesson_words.h"
@@ -21,9 +22,10 @@
 namespace attn {
 namespace {
 
+// A lesson comes from anywhere, and its sheet may go to a terminal.
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     if (c == '&')
       out += "&amp;";
     else if (c == '<')
