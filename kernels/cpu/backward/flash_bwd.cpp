@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "kernels/arithmetic/tile_math.h"
+#include "kernels/base/pieces.h"
 #include "kernels/base/text.h"
 #include "kernels/cpu/backward/flash_layout.h"
 #include "kernels/cpu/backward/flash_places.h"
@@ -116,6 +117,8 @@ class FlashBackward : FlashPlaces {
 
   // K_j in rows, and K_j and V_j transposed.
   void pack_keys(std::int64_t kv, std::int64_t j) const {
+    // So that blocks begin at multiples of kLanes, as pack_some_keys() needs.
+    static_assert(kLanes * 3 * kMaxHeadDim * kPacked <= WalkMark::kBlock);
     blocks(keys_of_tile(j), (2 * p_.D + p_.Dv) * kPacked,
            [&](std::int64_t first, std::int64_t n) { pack_some_keys(kv, j, first, n); });
   }

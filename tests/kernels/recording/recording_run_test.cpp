@@ -66,11 +66,15 @@ std::vector<Case> forwards() {
   // A tile that takes more than one step a phase, with rows left over.
   Problem wide = shape(203, 200, 64, 64);
   wide.softcap = 5;
+  // Of these a step has fewer than sixteen rows, or keys.
+  const Problem tall = shape(290, 40, 256, 256), broad = shape(40, 290, 256, 256);
   return {{"blackboard", "", shape(4, 4, 2, 2), tile(2, 2)},
           {"causal", "", causal, tile(4, 8)},
           {"heads", "", heads, tile(4, 8)},
           {"bias", "", biased, tile(4, 4)},
           {"wide tile", "", wide, tile(203, 200)},
+          {"tall tile", "", tall, tile(290, 40)},
+          {"broad tile", "", broad, tile(40, 290)},
           {"many tiles", "", shape(40, 64, 16, 16), tile(8, 16)}};
 }
 
