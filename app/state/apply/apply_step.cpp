@@ -280,15 +280,9 @@ struct ApplyStep {
   }
   // The kernel that Step shows takes the pass: where it does not, one that does stands in its place.
   void let_kernel_follow() {
-    Document& d = s.document;
-    const auto now = find_kernel_or_piece(d.kernel);
-    const auto takes = [&](const KernelRow& row) {
-      return takes_pass(row, d.problem.pass) &&
-             std::ranges::find(row.storages, d.problem.storage.kind()) != row.storages.end();
-    };
-    const KernelRow* other = now && takes(**now) ? nullptr : recorded_by(d.problem, Document{}.kernel);
+    const KernelRow* other = recorded_instead(s.document);
     if (other == nullptr) return;
-    d.kernel = other->id;
+    s.document.kernel = other->id;
     s.view.bench.kernel.clear();
   }
 

@@ -4,6 +4,7 @@
 #include "app/state/apply/apply.h"
 #include "app/state/inputs/document_inputs.h"
 #include "app/state/string/state_string.h"
+#include "kernels/model/problem/pages.h"
 #include "viz/step/problem/problem_fields.h"
 
 namespace attn {
@@ -60,6 +61,23 @@ TEST(PassOfStep, IsAChoiceOfThePanelThatCanBeRecorded) {
   EXPECT_TRUE(choices[0].on);
   EXPECT_EQ(choices[1].words, "backward");
   EXPECT_EQ(why_not_recordable(choices[1].changed), std::nullopt);
+}
+
+// Of keys in pages only cpu_flash is recorded, of a backward with them none.
+TEST(PassOfStep, APassOfThePanelBringsAKernelThatTakesThePagesToo) {
+  State s = initial_state();
+  s.document.kernel = "cpu_tiled";
+  s.document.problem.storage.page = 4;
+  s.document.problem = paged_anew(s.document.problem);
+  ASSERT_NE(why_not_recordable(s.document), std::nullopt);
+  const auto choices = pass_choices(s.document);
+  EXPECT_EQ(choices[0].changed.kernel, "cpu_flash");
+  EXPECT_EQ(why_not_recordable(choices[0].changed), std::nullopt);
+  EXPECT_EQ(choices[1].changed.kernel, "cpu_tiled");
+  // As the command does.
+  Problem p = s.document.problem;
+  p.mask.causal = true;
+  EXPECT_EQ(with(s, SetProblem{p}).document.kernel, "cpu_flash");
 }
 
 TEST(PassOfStep, StateStringGivesItBackWithATypedGradient) {

@@ -1,11 +1,8 @@
 #include "viz/step/bars/refused_draw.h"
 
-#include <algorithm>
-
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
-#include "kernels/museum/museum.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -40,15 +37,6 @@ void offer_instead(const Box& box, const KernelRow& kernel, Commands& commands) 
   if (button("##measure_it", tr("Measure it in Bench"))) commands.emplace_back(MeasureInBench{});
 }
 
-// The kernel that takes the pass and the storage where the chosen one does not; null where it does, or none does.
-const KernelRow* instead_of(const Document& d) {
-  const auto now = find_kernel_or_piece(d.kernel);
-  if (now && takes_pass(**now, d.problem.pass) &&
-      std::ranges::find((*now)->storages, d.problem.storage.kind()) != (*now)->storages.end())
-    return nullptr;
-  return recorded_by(d.problem, Document{}.kernel);
-}
-
 }  // namespace
 
 void draw_refused(const Box& all, const State& state, const std::string& why, Commands& commands) {
@@ -56,7 +44,7 @@ void draw_refused(const Box& all, const State& state, const std::string& why, Co
   ImDrawList* list = ImGui::GetWindowDrawList();
   const auto kernel = find_kernel(state.document.kernel);
   const bool never = kernel && (*kernel)->record == nullptr;
-  const KernelRow* other = never ? nullptr : instead_of(state.document);
+  const KernelRow* other = never ? nullptr : recorded_instead(state.document);
   const Box box{all.min, {all.max.x, all.min.y + s.px(never || other != nullptr ? 152 : 120)}};
   draw_card(list, box);
   draw_text(list, {box.min.x + s.px(24), box.min.y + s.px(18)}, Face::bold, 18, colour_of(Token::text),

@@ -60,9 +60,7 @@ std::vector<ProblemChoice> pass_choices(const Document& d) {
         std::tuple(Pass::backward, tr("backward"), tr("dQ, dK and dV from Q, K, V, O, LSE and dO"))}) {
     out.push_back(choice(d, words, pass == d.problem.pass, [&, p = pass](Document& c) {
       c.problem.pass = p;
-      const auto now = find_kernel_or_piece(c.kernel);
-      const KernelRow* row = now && takes_pass(**now, p) ? nullptr : recorded_by(c.problem, Document{}.kernel);
-      if (row != nullptr) c.kernel = row->id;
+      if (const KernelRow* other = recorded_instead(c)) c.kernel = other->id;
     }));
     out.back().help = help;
   }

@@ -231,15 +231,27 @@ std::optional<std::string> why_not_recordable(const Document& document) {
   return std::nullopt;
 }
 
+namespace {
+
+bool takes_pass_and_storage(const KernelRow& row, const Problem& p) {
+  return takes_pass(row, p.pass) && std::ranges::find(row.storages, p.storage.kind()) != row.storages.end();
+}
+
+}  // namespace
+
 const KernelRow* recorded_by(const Problem& p, std::string_view usual) {
   const KernelRow* first = nullptr;
-  for (const KernelRow* row : ladder_of(p.pass)) {
-    const bool stores = std::ranges::find(row->storages, p.storage.kind()) != row->storages.end();
-    if (row->record == nullptr || !stores) continue;
+  for (const KernelRow* row : ladder()) {
+    if (row->record == nullptr || !takes_pass_and_storage(*row, p)) continue;
     if (row->id == usual) return row;
     if (first == nullptr) first = row;
   }
   return first;
+}
+
+const KernelRow* recorded_instead(const Document& d) {
+  const auto now = find_kernel_or_piece(d.kernel);
+  return now && takes_pass_and_storage(**now, d.problem) ? nullptr : recorded_by(d.problem, Document{}.kernel);
 }
 
 std::string field_text(const Document& document, ProblemField field) {

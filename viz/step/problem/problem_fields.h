@@ -23,6 +23,8 @@ std::optional<std::string> why_not_recordable(const Document& document);
 // The kernel whose recording can show the problem: `usual` where it takes the pass and the storage, else the first that
 // does; null: none does.
 const KernelRow* recorded_by(const Problem& p, std::string_view usual);
+// The same in the place of a chosen kernel that does not take them; null too where it does.
+const KernelRow* recorded_instead(const Document& d);
 // The whole numbers in a text, signs included: "2 x 4/2" gives 2, 4, 2. None where something else is in it.
 std::optional<std::vector<std::int64_t>> whole_numbers(std::string_view text);
 // Document with the text of one field put in; the error says what is wrong with it.
