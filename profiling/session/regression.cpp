@@ -114,7 +114,7 @@ std::string words_of(const HeldRow& r) {
   if (!r.measured())
     return words + phrase("{} ({}), previously {:.1f} µs", name_of(m.state), m.reason, r.earlier->time.median);
   words += phrase(
-      "{:.3f}× its earlier speed (within the noise of both runs, {:.3f} to {:.3f}): {:.1f} µs now and {:.1f} µs "
+      "{:.3f}× its earlier speed ({:.3f} to {:.3f} by the 95 % intervals of both): {:.1f} µs now and {:.1f} µs "
       "previously",
       r.ratio, r.low, r.high, m.time.median, r.earlier->time.median);
   if (!(m.key.options == r.earlier->key.options)) words += tr(", with other options");

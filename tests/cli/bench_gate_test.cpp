@@ -45,7 +45,8 @@ TEST(BenchGate, ASlowerRowEndsWithStatusOneAndWordsAndAFasterOneWithNone) {
   EXPECT_EQ(slower.code, 1) << slower.err;
   EXPECT_NE(slower.err.find("2 of 2 rows fell below 0.97"), std::string::npos) << slower.err;
   EXPECT_NE(slower.err.find("cpu_flash, B=1 H=1 L=32 D=16"), std::string::npos) << slower.err;
-  EXPECT_NE(slower.err.find("within the noise of both"), std::string::npos) << slower.err;
+  EXPECT_NE(slower.err.find("by the 95 % intervals of both"), std::string::npos) << slower.err;
+  EXPECT_EQ(slower.err.find("noise"), std::string::npos) << "a thousandth of the speed is none: " << slower.err;
   EXPECT_EQ(run(bench({"--csv", "/dev/null", "--against", file})).code, 0);
   stretch(file, 1e6);
   const Done faster = run(against(file, "0.97"));
