@@ -1,4 +1,5 @@
 // `attnscope bench -o`: what it keeps, what it refuses, and what a kill leaves.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,6 +51,18 @@ std::set<std::int64_t> lengths_in(const std::filesystem::path& file) {
     for (const json& m : run.at("measurements"))
       if (m.at("state") == "done") lengths.insert(m.at("problem").at("Lk").get<std::int64_t>());
   return lengths;
+}
+
+// It is rewritten as it grows: a pipe without a reader would hang, one with a reader would get it many times over.
+TEST(BenchFile, APipeIsNoSession) {
+  const Folder folder;
+  const std::string pipe = (folder / "pipe.attn").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const char* how : {"--resume", "--force"}) {
+    const Done refused = run(bench("16", pipe, {how}));
+    EXPECT_EQ(refused.code, 2) << refused.err;
+    EXPECT_NE(refused.err.find("is a pipe"), std::string::npos) << refused.err;
+  }
 }
 
 TEST(BenchFile, AnExistingSessionIsNotReplacedWithoutBeingTold) {

@@ -231,6 +231,7 @@ def refusals(folder):
                              (["--peers=torch-flash"], "runs on a GPU"),
                              (["--peers=torch-cpu,torch-cpu"], "torch-cpu"),
                              (["--peer", folder / "not_there.py"], "file not found"),
+                             (["--peer", "/dev/null"], "not a regular file"),
                              (["--peers", "--peers-timeout", "0"], "above 0")]:
         done = run("bench", "--kernels", "cpu_flash", "--values", "8", "--d", "8", *arguments)
         report.check(done.returncode == 2 and words in done.stderr, f"{arguments}: {done.returncode}: {done.stderr}")

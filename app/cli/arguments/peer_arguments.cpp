@@ -79,7 +79,9 @@ Result<PeerSetup> PeerArguments::setup() const {
   if (auto once = check_once("--peer", files); !once) return tl::unexpected(once.error());
   for (const std::string& file : files) {
     std::error_code error;
-    if (!std::filesystem::is_regular_file(file, error)) return bad_input(phrase("--peer {}: file not found.", file));
+    if (!std::filesystem::exists(file, error)) return bad_input(phrase("--peer {}: file not found.", file));
+    if (!std::filesystem::is_regular_file(file, error))
+      return bad_input(phrase("--peer {} is not a regular file.", file));
     setup.files.emplace_back(file);
   }
   return setup;

@@ -1,5 +1,6 @@
 // attnscope bench: a sweep to CSV, JSON, a session file and a picture.
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -262,6 +263,9 @@ Result<void> check_outputs(const BenchArguments& a) {
     if (file == "-" && (option == std::string_view("--attn") || option == std::string_view("--png"))) {
       return bad_input(phrase("{} -: cannot write to stdout; name a file.", option));
     }
+    std::error_code error;
+    if (option == std::string_view("--attn") && std::filesystem::is_fifo(file, error))
+      return bad_input(phrase("--attn {} is a pipe, but a session is rewritten as it grows; name a file.", file));
     to_stdout += file == "-" ? 1 : 0;
     if (auto r = check_writable(option, file); !r) return tl::unexpected(r.error());
   }
