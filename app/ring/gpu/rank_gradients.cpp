@@ -1,6 +1,5 @@
 #include "app/ring/gpu/rank_gradients.h"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -32,56 +31,52 @@ Result<std::unique_ptr<RankGradients>> RankGradients::place(gpu::Queue& queue, c
   const std::uint64_t expected = 2 * s.o_bytes() + s.lse_bytes();
   if (rows.size() != expected)
     return fail(ErrorKind::failed, phrase("received rows of {} bytes instead of {}", rows.size(), expected));
+  const auto late = last_rows(rows.last(s.lse_bytes()), s, r.turns.rows_of(r.rank).back().count());
   auto good = made->allocate();
-  if (good) good = made->send(rows);
+  if (!good) return tl::unexpected(good.error());
+  good = made->send(rows, late);
   if (good) good = made->poison();
-  if (good) good = queue.driver().synchronize(queue.stream());
+  // Even after an error: what was enqueued reads the rows.
+  const auto done = queue.driver().synchronize(queue.stream());
+  if (good) good = done;
   if (!good) return tl::unexpected(good.error());
   return made;
 }
 
 Result<void> RankGradients::allocate() {
-  Result<void> good = ok();
-  const auto make = [&](std::optional<gpu::Memory>& to, std::uint64_t bytes) {
-    if (!good) return;
-    if (auto memory = gpu::Memory::allocate(queue_.driver(), bytes))
-      to.emplace(std::move(*memory));
-    else
-      good = tl::unexpected(memory.error());
-  };
   const RankSizes& s = sizes_;
-  const std::uint64_t largest = 2 * floats(d_k_numbers(r_.turns.most_rows()));
-  for (auto* memory : {&d_o_, &o_}) make(*memory, s.o_bytes());
-  for (auto* memory : {&lse_, &late_lse_, &delta_}) make(*memory, s.lse_bytes());
-  make(d_q_, s.q_bytes());
-  make(d_k_, s.k_bytes(s.rows));
-  make(d_v_, s.v_bytes(s.rows));
-  make(d_q_sums_, travels() ? floats(d_q_numbers()) : 0);
-  make(own_, travels() ? 2 * floats(d_k_numbers(s.rows)) : 0);
-  make(part_, travels() ? largest : 0);
-  for (auto& slot : slots_) make(slot, travels() ? std::max(kDevicePage, largest) : kDevicePage);
+  const std::uint64_t largest = travels() ? 2 * floats(d_k_numbers(r_.turns.most_rows())) : 0;
   turns_.resize(static_cast<std::size_t>(r_.turns.turns()));
-  return good;
+  return allocate_blocks(queue_.driver(), {{d_o_, s.o_bytes()},
+                                           {o_, s.o_bytes()},
+                                           {lse_, s.lse_bytes()},
+                                           {late_lse_, s.lse_bytes()},
+                                           {delta_, s.lse_bytes()},
+                                           {d_q_, s.q_bytes()},
+                                           {d_k_, s.k_bytes(s.rows)},
+                                           {d_v_, s.v_bytes(s.rows)},
+                                           {d_q_sums_, travels() ? floats(d_q_numbers()) : 0},
+                                           {own_, travels() ? 2 * floats(d_k_numbers(s.rows)) : 0},
+                                           {part_, largest},
+                                           {slots_[0], shared_bytes(largest)},
+                                           {slots_[1], shared_bytes(largest)}});
 }
 
-Result<void> RankGradients::send(std::span<const std::byte> rows) {
+Result<void> RankGradients::send(std::span<const std::byte> rows, std::span<const std::byte> late_lse) {
   const RankSizes& s = sizes_;
   const auto lse = rows.last(s.lse_bytes());
-  const auto late = last_rows(lse, s, r_.turns.rows_of(r_.rank).back().count());
   gpu::Driver& driver = queue_.driver();
   auto good = driver.upload(d_o_->address(), rows.data(), s.o_bytes(), queue_.stream());
   if (good) good = driver.upload(o_->address(), rows.data() + s.o_bytes(), s.o_bytes(), queue_.stream());
   if (good) good = driver.upload(lse_->address(), lse.data(), lse.size(), queue_.stream());
-  if (good) good = driver.upload(late_lse_->address(), late.data(), late.size(), queue_.stream());
+  if (good) good = driver.upload(late_lse_->address(), late_lse.data(), late_lse.size(), queue_.stream());
   return good;
 }
 
 Result<void> RankGradients::poison() {
-  constexpr std::uint8_t kNan = 0xff;  // in f32, f16 and bf16
-  Result<void> good = ok();
-  for (const auto* memory : {&d_q_sums_, &own_, &part_, &d_q_, &delta_, &d_k_, &d_v_, &slots_[0], &slots_[1]})
-    if (good) good = queue_.driver().fill((*memory)->address(), kNan, (*memory)->bytes(), queue_.stream());
-  return good;
+  return poison_blocks(queue_.driver(),
+                       {&d_q_sums_, &own_, &part_, &d_q_, &delta_, &d_k_, &d_v_, &slots_[0], &slots_[1]},
+                       queue_.stream());
 }
 
 Buffers RankGradients::buffers(const Buffers& q_k_v, const GpuTurn& work, std::int64_t turn) const {

@@ -55,7 +55,8 @@ class RankGradients {
  private:
   RankGradients(gpu::Queue& queue, const GpuOpenRequest& r) : queue_(queue), r_(r), sizes_(r) {}
   Result<void> allocate();
-  Result<void> send(std::span<const std::byte> rows);
+  // Enqueues: `rows` and `late_lse` are read until the stream has done it.
+  Result<void> send(std::span<const std::byte> rows, std::span<const std::byte> late_lse);
   std::int64_t d_k_numbers(std::int64_t keys) const { return keys * sizes_.kv_heads * sizes_.D; }
   std::int64_t d_q_numbers() const { return sizes_.rows * sizes_.heads * sizes_.D; }
   bool travels() const { return r_.turns.turns() > 1; }
@@ -64,8 +65,8 @@ class RankGradients {
   GpuOpenRequest r_;
   RankSizes sizes_;
   // `late_lse_`: of the second chunk, whose rows are a head's last ones.
-  std::optional<gpu::Memory> d_o_, o_, lse_, late_lse_, d_q_sums_, own_, part_, d_q_, delta_, d_k_, d_v_, workspace_;
-  std::array<std::optional<gpu::Memory>, 2> slots_;
+  RankBlock d_o_, o_, lse_, late_lse_, d_q_sums_, own_, part_, d_q_, delta_, d_k_, d_v_, workspace_;
+  std::array<RankBlock, 2> slots_;
   std::optional<gpu::RingGradients> kernels_;
   std::vector<std::optional<gpu::RingTurn>> turns_;
 };

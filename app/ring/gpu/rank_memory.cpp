@@ -6,6 +6,24 @@
 
 namespace attn {
 
+Result<void> allocate_blocks(gpu::Driver& driver, std::initializer_list<NewBlock> blocks) {
+  for (const NewBlock& n : blocks) {
+    auto made = gpu::Memory::allocate(driver, n.bytes);
+    if (!made) return tl::unexpected(made.error());
+    n.block.emplace(std::move(*made));
+  }
+  return ok();
+}
+
+Result<void> poison_blocks(gpu::Driver& driver, std::initializer_list<const RankBlock*> blocks,
+                           gpu::StreamHandle stream) {
+  constexpr std::uint8_t kNan = 0xff;
+  Result<void> good = ok();
+  for (const RankBlock* block : blocks)
+    if (good) good = driver.fill((*block)->address(), kNan, (*block)->bytes(), stream);
+  return good;
+}
+
 RankSizes::RankSizes(const GpuOpenRequest& r)
     : rows(r.turns.count_of(r.rank)),
       heads(r.turns.heads_of(r.rank).count()),
@@ -53,42 +71,32 @@ Result<RankMemory> RankMemory::place(gpu::Driver& driver, const GpuOpenRequest& 
     return fail(ErrorKind::failed, phrase("received rows of {} bytes instead of {}", rows.size(), q + k + v));
   const bool travels = r.turns.turns() > 1, forward = r.problem.pass == Pass::forward, merges = travels && forward;
   const ShareBlock own = s.share(s.rows), largest = s.share(r.turns.most_rows());
-  Result<void> good = ok();
-  const auto make = [&](std::optional<gpu::Memory>& to, std::uint64_t bytes) {
-    if (!good) return;
-    if (auto made = gpu::Memory::allocate(driver, bytes))
-      to.emplace(std::move(*made));
-    else
-      good = tl::unexpected(made.error());
-  };
-  make(m.q_, q);
-  make(m.own_, own.bytes);
-  // Slots and flags are shared with neighbours: blocks of their own, of whole pages of the device.
-  make(m.slots_[0], travels ? largest.bytes : kDevicePage);
-  make(m.slots_[1], r.turns.turns() > 2 ? largest.bytes : kDevicePage);
-  make(m.flags_, kDevicePage);
-  make(m.o_, forward ? s.o_bytes() : 0);
-  make(m.lse_, forward ? s.lse_bytes() : 0);
-  make(m.sums_, merges ? s.sums_bytes() : 0);
-  make(m.part_o_, merges ? s.sums_bytes() : 0);
-  make(m.part_lse_, merges ? s.lse_bytes() : 0);
-  if (good) good = driver.fill(m.flags(), 0, kFlagBytes, stream);
+  auto good = allocate_blocks(driver, {{m.q_, q},
+                                       {m.own_, own.bytes},
+                                       {m.slots_[0], shared_bytes(travels ? largest.bytes : 0)},
+                                       {m.slots_[1], shared_bytes(r.turns.turns() > 2 ? largest.bytes : 0)},
+                                       {m.flags_, shared_bytes(kFlagBytes)},
+                                       {m.o_, forward ? s.o_bytes() : 0},
+                                       {m.lse_, forward ? s.lse_bytes() : 0},
+                                       {m.sums_, merges ? s.sums_bytes() : 0},
+                                       {m.part_o_, merges ? s.sums_bytes() : 0},
+                                       {m.part_lse_, merges ? s.lse_bytes() : 0}});
+  if (!good) return tl::unexpected(good.error());
+  good = driver.fill(m.flags(), 0, kFlagBytes, stream);
   if (good) good = driver.fill(m.own(), 0xff, own.bytes, stream);
   if (good) good = driver.upload(m.q(), rows.data(), q, stream);
   if (good) good = driver.upload(m.own(), rows.data() + q, k, stream);
   if (good) good = driver.upload(m.own() + own.v_at, rows.data() + q + k, v, stream);
   if (good) good = m.poison(driver, stream);
-  if (good) good = driver.synchronize(stream);
+  // Even after an error: what was enqueued reads the caller's rows.
+  const auto done = driver.synchronize(stream);
+  if (good) good = done;
   if (!good) return tl::unexpected(good.error());
   return m;
 }
 
 Result<void> RankMemory::poison(gpu::Driver& driver, gpu::StreamHandle stream) const {
-  constexpr std::uint8_t kNan = 0xff;  // in f32, f16 and bf16
-  Result<void> good = ok();
-  for (const auto* memory : {&slots_[0], &slots_[1], &o_, &lse_, &sums_, &part_o_, &part_lse_})
-    if (good) good = driver.fill((*memory)->address(), kNan, (*memory)->bytes(), stream);
-  return good;
+  return poison_blocks(driver, {&slots_[0], &slots_[1], &o_, &lse_, &sums_, &part_o_, &part_lse_}, stream);
 }
 
 }  // namespace attn

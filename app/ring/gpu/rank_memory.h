@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <vector>
@@ -18,8 +19,24 @@ inline void* pointer_to(gpu::DevicePointer at) {
   return reinterpret_cast<void*>(at);  // NOLINT(performance-no-int-to-ptr): the driver hands out addresses as numbers
 }
 
-// Bytes of a page of the device: what neighbours share has pages of its own.
+// Bytes of a page of the device.
 inline constexpr std::uint64_t kDevicePage = std::uint64_t{2} << 20;
+
+// What a block takes that neighbours open: whole pages of its own, at least one.
+constexpr std::uint64_t shared_bytes(std::uint64_t bytes) {
+  return bytes == 0 ? kDevicePage : (bytes + kDevicePage - 1) / kDevicePage * kDevicePage;
+}
+
+using RankBlock = std::optional<gpu::Memory>;
+struct NewBlock {
+  RankBlock& block;
+  std::uint64_t bytes = 0;
+};
+// In their order, up to one for which there is no room.
+Result<void> allocate_blocks(gpu::Driver& driver, std::initializer_list<NewBlock> blocks);
+// Every byte 0xff, which is NaN in f32, f16 and bf16.
+Result<void> poison_blocks(gpu::Driver& driver, std::initializer_list<const RankBlock*> blocks,
+                           gpu::StreamHandle stream);
 
 // K and V of a share in one block, K first: one copy carries both.
 struct ShareBlock {
@@ -73,8 +90,8 @@ class RankMemory {
  private:
   explicit RankMemory(const RankSizes& sizes) : sizes_(sizes) {}
   RankSizes sizes_;
-  std::optional<gpu::Memory> q_, own_, flags_, o_, lse_, sums_, part_o_, part_lse_;
-  std::array<std::optional<gpu::Memory>, 2> slots_;
+  RankBlock q_, own_, flags_, o_, lse_, sums_, part_o_, part_lse_;
+  std::array<RankBlock, 2> slots_;
 };
 
 // Places in the flags of a rank, in bytes: values that a neighbour writes and a stream of ours awaits.

@@ -43,7 +43,8 @@ struct RoundArgs {
   float scale;
 };
 
-// Computes what is launched: sums of dQ lie as [head, row, column], no rung's order.
+// Computes what is launched: sums of dQ lie as [head, row, column], no rung's order. As a stream may, it reads what is
+// uploaded only once somebody waits for it.
 class Computing final : public FakeDriver {
  public:
   Computing(DType dtype, std::int64_t columns) : dtype_(dtype), D_(columns) {
@@ -56,8 +57,22 @@ class Computing final : public FakeDriver {
   }
 
  private:
+  Result<void> upload(gpu::DevicePointer to, const void* from, std::uint64_t bytes, gpu::StreamHandle) override {
+    uploads_.push_back({to, from, bytes});
+    return at("upload");
+  }
+  Result<void> synchronize(gpu::StreamHandle s) override {
+    for (const Upload& u : uploads_) EXPECT_TRUE(FakeDriver::upload(u.to, u.from, u.bytes, s));
+    uploads_.clear();
+    return at("synchronize");
+  }
   template <class T>
   static T parameter(const Launched& l, std::size_t n) {
+  struct Upload {
+    gpu::DevicePointer to;
+    const void* from;
+    std::uint64_t bytes;
+  };
     T value;
     std::memcpy(&value, l.parameters[n], sizeof value);
     return value;
@@ -146,6 +161,7 @@ class Computing final : public FakeDriver {
   std::int64_t D_;
 };
 
+  std::vector<Upload> uploads_;
 // A rank as rank_run.cpp drives it; what travels is copied.
 struct RankHere {
   GpuOpenRequest request;
