@@ -13,6 +13,7 @@
 namespace attn::gpu {
 namespace {
 
+constexpr std::string_view kRoundedQueries = "flash_bwd_hopper_dq";  // the rung's; the next one stands in its place
 constexpr const char* kQueries = "attnscope_ring_dq";
 constexpr const char* kAdd = "attnscope_ring_add";
 constexpr const char* kRound = "attnscope_ring_round";
@@ -168,6 +169,12 @@ Result<RingGradients> RingGradients::make(Queue& queue, const Plan& plan) {
 
 // The rung's launches but the last, which rounds dQ.
 Result<RingTurn> RingGradients::prepare(const Plan& plan, const Buffers& buffers, const RingQuerySums& d_q) {
+  if (const std::string_view last = plan.launches.empty() ? "" : std::string_view(plan.launches.back().name);
+      last != kRoundedQueries)
+    return fail(ErrorKind::cannot_run,
+                phrase("A ring can leave dQ of {} in f32 only in place of its last launch {}, but its last launch is "
+                       "'{}'.",
+                       plan.kernel->id, kRoundedQueries, last));
   auto lists = hopper_backward_parameters(plan, buffers, *queue_);
   if (!lists) return tl::unexpected(lists.error());
   RingTurn turn;

@@ -3,9 +3,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -55,8 +57,6 @@ class Computing final : public FakeDriver {
     if (auto good = gpu::validate(tiles); !good) return tl::unexpected(good.error());
     return gpu::TensorMap{{tiles.address, tiles.strides[0], tiles.strides[1]}};
   }
-
- private:
   Result<void> upload(gpu::DevicePointer to, const void* from, std::uint64_t bytes, gpu::StreamHandle) override {
     uploads_.push_back({to, from, bytes});
     return at("upload");
@@ -66,13 +66,15 @@ class Computing final : public FakeDriver {
     uploads_.clear();
     return at("synchronize");
   }
-  template <class T>
-  static T parameter(const Launched& l, std::size_t n) {
+
+ private:
   struct Upload {
     gpu::DevicePointer to;
     const void* from;
     std::uint64_t bytes;
   };
+  template <class T>
+  static T parameter(const Launched& l, std::size_t n) {
     T value;
     std::memcpy(&value, l.parameters[n], sizeof value);
     return value;
@@ -159,9 +161,9 @@ class Computing final : public FakeDriver {
 
   DType dtype_;
   std::int64_t D_;
+  std::vector<Upload> uploads_;
 };
 
-  std::vector<Upload> uploads_;
 // A rank as rank_run.cpp drives it; what travels is copied.
 struct RankHere {
   GpuOpenRequest request;
@@ -296,6 +298,71 @@ TEST_F(GpuBackward, GradientsOfAllRanksAreRightByTheRule) {
     EXPECT_TRUE(v.pass) << v.reason;
     for (const Tensor t : {Tensor::d_q, Tensor::d_k, Tensor::d_v, Tensor::delta}) EXPECT_NE(v.of(t), nullptr);
   }
+}
+
+class Counting final : public FakeDriver {
+ public:
+  std::map<gpu::DevicePointer, std::uint64_t> blocks;
+  Result<gpu::DevicePointer> allocate(std::uint64_t bytes) override {
+    auto made = FakeDriver::allocate(bytes);
+    if (made) blocks[*made] = bytes;
+    return made;
+  }
+};
+
+// 12 000 rows on two ranks: K and V of a share are 2.93 pages, dK and dV twice that. 16 rows are less than one.
+TEST_F(GpuBackward, WhatNeighboursOpenHasWholePagesOfItsOwn) {
+  constexpr std::uint64_t kPage = 2097152;
+  struct Case {
+    std::int64_t ranks, length;
+    std::uint64_t keys, second, sums;  // pages
+  };
+  for (const Case& c :
+       {Case{1, 12000, 1, 1, 1}, Case{2, 16, 1, 1, 1}, Case{2, 12000, 3, 1, 6}, Case{3, 12000, 2, 2, 4}}) {
+    const Problem p = problem(DType::f16, false, c.length, 128);
+    Counting driver;
+    NoCompiler compiler;
+    gpu::CompileService service(compiler, {});
+    auto queue = gpu::Queue::make(driver, service, "sm_90a", {});
+    ASSERT_TRUE(queue);
+    GpuOpenRequest r;
+    r.problem = p;
+    r.turns = {c.ranks, GpuDeal::in_order, false, c.length, p.Hq, p.Hkv};
+    const auto rows = static_cast<std::size_t>(r.turns.count_of(0));
+    const std::vector<std::byte> dealt(rows * (4 + 2 + 2) * 128 * 2), more(rows * 4 * (2 * 128 * 2 + 4));
+    const auto memory = RankMemory::place(driver, r, dealt, queue->stream());
+    ASSERT_TRUE(memory) << memory.error().message;
+    const auto gradients = RankGradients::place(*queue, r, more);
+    ASSERT_TRUE(gradients) << gradients.error().message;
+    EXPECT_EQ(driver.blocks[memory->flags()], kPage);
+    EXPECT_EQ(driver.blocks[memory->slot(0)], c.keys * kPage) << c.ranks;
+    EXPECT_EQ(driver.blocks[memory->slot(1)], c.second * kPage) << c.ranks;
+    for (const std::int64_t n : {0, 1}) EXPECT_EQ(driver.blocks[(*gradients)->slot(n)], c.sums * kPage) << c.ranks;
+  }
+}
+
+// A turn stands a kernel of its own in the place of the one that rounds dQ: of no other.
+TEST_F(GpuBackward, APlanThatDoesNotEndWithTheRoundingOfQueriesIsRefused) {
+  const Problem p = problem(DType::f16, false, 64, 64);
+  Computing driver(p.dtype, p.D);
+  NoCompiler compiler;
+  gpu::CompileService service(compiler, {});
+  auto queue = gpu::Queue::make(driver, service, "sm_90a", {});
+  ASSERT_TRUE(queue);
+  const KernelRow& row = **find_kernel(kGpuBackwardRingKernel);
+  auto plan = row.plan(row, p, {}, *gpu::device_for("sm_90a"));
+  ASSERT_TRUE(plan) << plan.error().message;
+  auto kernels = gpu::RingGradients::make(*queue, *plan);
+  ASSERT_TRUE(kernels) << kernels.error().message;
+  const auto refused = [&](const char* words) {
+    const auto turn = kernels->prepare(*plan, {}, {});
+    ASSERT_FALSE(turn);
+    EXPECT_NE(turn.error().message.find(words), std::string::npos) << turn.error().message;
+  };
+  std::swap(plan->launches[1], plan->launches[2]);
+  refused("in place of its last launch flash_bwd_hopper_dq, but its last launch is 'flash_bwd_hopper_keys'");
+  plan->launches.clear();
+  refused("its last launch is ''");
 }
 
 // A rank is asked for the rows of its tensors: one that got others says so.
