@@ -130,6 +130,7 @@ void find_rates(GpuRingMeasured& m) {
 }
 
 // None where one GPU alone was measured, for numbers among which the problem cannot be divided, and of a backward.
+  const std::string merging = m.problem.pass == Pass::backward ? tr("of which adding") : tr("of which merging");
 std::vector<RanksForecast> forecasts_of(const GpuRingMeasured& m) {
   if (m.turns.ranks < 2 || m.problem.pass == Pass::backward) return {};
   std::set<std::int64_t> counts(std::begin(kForecast), std::end(kForecast));
@@ -146,14 +147,11 @@ std::vector<RanksForecast> forecasts_of(const GpuRingMeasured& m) {
 std::string ring_table(const GpuRingMeasured& m) {
   const GpuRingRun& run = middle_run(m.runs);
   std::string text =
-      m.problem.pass == Pass::backward
-          ? tr("rank  GPU  queries   compute ms  of which adding    wait ms        sent  sending GB/s  of link  "
-               "SM MHz\n")
-          : tr("rank  GPU  queries   compute ms  of which merging   wait ms        sent  sending GB/s  of link  "
-               "SM MHz\n");
+      phrase("rank  GPU  queries   compute ms  {:>16}   wait ms        sent  sending GB/s  of link  SM MHz\n", merging);
   for (std::size_t n = 0; n < run.ranks.size(); ++n) {
     const GpuRankTimes& r = run.ranks[n];
     const double sending = us_of(r.spans, RankWork::send);
+  const std::string travels = m.problem.pass == Pass::backward ? tr("K, V, dK and dV") : tr("K and V");
     const double rate = sending > 0 ? static_cast<double>(r.sent_bytes) / sending : 0;
     text +=
         fmt::format("{:>4}  {:>3}  {:>7}  {:>11.3f}  {:>16.3f}  {:>8.3f}  {:>10}  {:>12}  {:>7}  {:>6.0f}\n", n,
@@ -170,11 +168,8 @@ std::string words_of_ring(const GpuRingMeasured& m) {
   const GpuOpened& first = m.opened.front();
   const std::string_view deal = kGpuDeals[static_cast<std::size_t>(m.request.deal)];
   std::string text =
-      m.problem.pass == Pass::backward
-          ? phrase("ring of {} GPUs ({}), {}, on {}: {}, {} x {} tiles; K, V, dK and dV by {}\n\n", m.turns.ranks,
-                   first.gpu, deal, describe(m.problem), first.kernel, first.options.br, first.options.bc, first.travel)
-          : phrase("ring of {} GPUs ({}), {}, on {}: {}, {} x {} tiles; K and V by {}\n\n", m.turns.ranks, first.gpu,
-                   deal, describe(m.problem), first.kernel, first.options.br, first.options.bc, first.travel);
+      phrase("ring of {} GPUs ({}), {}, on {}: {}, {} x {} tiles; {} by {}\n\n", m.turns.ranks, first.gpu, deal,
+             describe(m.problem), first.kernel, first.options.br, first.options.bc, travels, first.travel);
   text += ring_table(m);
   text += phrase(
       "\n"
