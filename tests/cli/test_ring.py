@@ -191,11 +191,11 @@ def running(process):
         return False
 
 
-def lost(signal_sent, which, words, seconds):
+def lost(signal_sent, which, words, seconds, *more):
     """A ring of three that would run for a long time, of which one rank is lost."""
     with tempfile.TemporaryDirectory() as folder:
         ring = subprocess.Popen([BINARY, "ring", "--ranks", "3", "--l", "1500", "--hq", "8", "--d", "64", "--repeats",
-                                 "1000", "--hang-limit", "4"], cwd=folder, stdout=subprocess.PIPE,
+                                 "1000", "--hang-limit", "4", *more], cwd=folder, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
         until = time.monotonic() + 30
         ranks = []
@@ -223,4 +223,5 @@ bench_runs_rings_along_ranks()
 bad_input_is_refused_in_words()
 lost(signal.SIGKILL, 1, "signal 9", 6)
 lost(signal.SIGSTOP, 2, "for 4 s", 12)  # it gave no sign, or took nothing
+lost(signal.SIGSTOP, 1, "for 4 s", 12, "--pass", "backward")
 report.exit(100)

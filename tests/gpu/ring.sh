@@ -148,6 +148,7 @@ lost() {
   lose killed KILL "exited unexpectedly" 5 --l 65536
   lose stopped STOP "did not report for 5 s" 5 --l 65536
   lose backward-killed KILL "exited unexpectedly" 5 --l 16384 --pass backward
+  lose backward-stopped STOP "did not report for 5 s" 5 --l 16384 --pass backward
 }
 [[ $parts != *" answers "* ]] || answers
 [[ $parts != *" backward "* ]] || backward

@@ -1,6 +1,7 @@
 // A backward over a ring of processes: bit for bit what one process gives that walks the same ring.
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <string>
 
 #include "app/ring/ring.h"
@@ -69,6 +70,30 @@ TEST(BackwardRing, ProcessesGiveTheBitsOfOneProcess) {
       EXPECT_TRUE(same_bits(*alone, out)) << ranks << (zigzag ? " by zigzag" : " in order");
     }
   }
+}
+
+// In the middle of a run; the words and the limit are a forward's.
+TEST(BackwardRing, ARankThatIsStoppedIsNamed) {
+  const Problem p = small();
+  const Inputs in = complete(p);
+  int started = 0;
+  const auto second_stops = [&](Socket& left, Socket& right) {
+    if (started++ != 1) return copied_rank(left, right);
+    return Child::copy([](Socket& asker) {
+      (void)asker.receive({});
+      (void)asker.send(R"({"is": "ready"})", {}, {});
+      (void)asker.receive({});
+      ::raise(SIGSTOP);
+      return 0;
+    });
+  };
+  auto ring =
+      RingProcesses::start(**ring_kernel(Pass::backward), p, ring_of_ranks(3, true), in, {60, {}}, second_stops);
+  ASSERT_TRUE(ring) << ring.error().message;
+  Outputs out;
+  const auto run = ring->go(out, {0.5, {}});
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().message, "Rank 1 of 3 did not report for 0.5 s in turn 0, so the ring was stopped.");
 }
 
 }  // namespace

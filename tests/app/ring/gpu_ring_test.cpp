@@ -12,6 +12,7 @@
 #include "app/ring/gpu/turns.h"
 #include "app/worker/messages.h"
 #include "kernels/model/inputs/inputs.h"
+#include "kernels/cpu/backward/forward.h"
 
 namespace attn {
 namespace {
@@ -236,10 +237,11 @@ TEST(GpuRing, RunsAreFromTheFirstStartToTheLastEnd) {
 }
 
 // Ranks that do as they are told up to a point.
-Result<GpuRingProcesses> ring_with(const std::function<int(Socket&)>& second, double seconds) {
+Result<GpuRingProcesses> ring_with(const std::function<int(Socket&)>& second, double seconds,
+                                   const Problem& p = small_problem()) {
   int started = 0;
-  const Problem p = small_problem();
-  const auto in = make_inputs(p, {});
+  const auto in = make_all_inputs(p, {}, in_turn, 0, Stream{});
+  EXPECT_TRUE(in);
   const auto good = [](Socket& asker) {
     while (auto message = asker.receive({})) {
       const bool opens = message->text.find("\"open\"") != std::string::npos;
@@ -247,8 +249,9 @@ Result<GpuRingProcesses> ring_with(const std::function<int(Socket&)>& second, do
     }
     return 0;
   };
-  return GpuRingProcesses::start(p, two_gpus(), *in, {seconds, {}},
-                                 [&] { return Child::copy(started++ == 1 ? second : good); });
+  GpuRingRequest r = two_gpus();
+  if (p.pass == Pass::backward) r.kernel = kGpuBackwardRingKernel;
+  return GpuRingProcesses::start(p, r, *in, {seconds, {}}, [&] { return Child::copy(started++ == 1 ? second : good); });
 }
 
 TEST(GpuRing, ARankThatDiesIsNamed) {
@@ -292,3 +295,30 @@ TEST(GpuRing, ARanksOwnErrorIsTold) {
 
 }  // namespace
 }  // namespace attn
+Problem backward_problem() {
+  Problem p = small_problem();
+  p.pass = Pass::backward;
+  p.D = p.Dv = 64;
+  return p;
+}
+
+TEST(GpuRing, ARankThatIsStoppedInItsRunIsNamedWhicheverThePass) {
+  for (const Problem& p : {small_problem(), backward_problem()}) {
+    auto ring = ring_with(
+        [](Socket& asker) {
+          (void)asker.receive({});
+          (void)asker.send(to_json(GpuOpened{}).dump(), {}, {});
+          (void)asker.receive({});
+          (void)asker.send(R"({"is": "ready"})", {}, {});
+          (void)asker.receive({});
+          ::raise(SIGSTOP);
+          return 0;
+        },
+        0.5, p);
+    ASSERT_TRUE(ring) << ring.error().message;
+    const auto run = ring->go({0.5, {}});
+    ASSERT_FALSE(run);
+    EXPECT_EQ(run.error().message, "Rank 1 of 2 did not report for 0.5 s in turn 0, so the ring was stopped.");
+  }
+}
+
