@@ -73,6 +73,38 @@ std::string sum_words(RankWork work, const std::string& time, const std::string&
   return phrase("computes for {}, {} of the time", time, share);
 }
 
+// How many spans of its work and turn its lane has before it: a backward has several.
+std::ptrdiff_t place_of(const RankLane& lane, const RankSpan& span) {
+  return std::ranges::count_if(lane.spans, [&](const RankSpan& s) {
+    return s.work == span.work && s.turn == span.turn && s.begin_us < span.begin_us;
+  });
+}
+
+// What a span of a backward does; empty: the same as in a forward. dK and dV follow their share one turn behind: on
+// GPUs by themselves after K and V, over sockets together with them.
+std::string words_of_sums(const RingLanes& ring, const RankLane& lane, const RankSpan& span) {
+  const std::int64_t turn = span.turn;
+  const bool home = goes_home(ring, span), last = turn + 1 == std::ssize(ring.lanes), first = place_of(lane, span) == 0;
+  if (span.work == RankWork::compute) {
+    if (home) return first ? phrase("{} rounds dQ", lane.name) : phrase("{} rounds dK and dV of its keys", lane.name);
+    return first ? "" : phrase("{} adds up dK and dV of turn {}", lane.name, turn);
+  }
+  if (turn == 0) return "";
+  if (span.work == RankWork::send) {
+    if (home) return phrase("{} sends dK and dV home", lane.name);
+    if (last || !(first || ring.on_cpu)) return phrase("{} sends dK and dV of turn {}", lane.name, turn - 1);
+    return ring.on_cpu ? phrase("{} sends K and V of turn {}, dK and dV of turn {}", lane.name, turn, turn - 1)
+                       : phrase("{} sends K and V of turn {}", lane.name, turn);
+  }
+  if (span.work == RankWork::receive) {
+    if (home) return phrase("{} receives dK and dV of its keys", lane.name);
+    return last ? phrase("{} receives dK and dV for turn {}", lane.name, turn)
+                : phrase("{} receives K and V for turn {}, dK and dV for turn {}", lane.name, turn + 1, turn);
+  }
+  if (home) return phrase("{} waits for dK and dV of its keys", lane.name);
+  return last || (first && !ring.on_cpu) ? phrase("{} waits for dK and dV in turn {}", lane.name, turn) : "";
+}
+
 std::string lane_name(std::size_t n) {
   return phrase("rank {}", n);
 }
@@ -155,7 +187,9 @@ void tell(RankLanesScene& scene) {
   const double waits = share_of_work(most, RankWork::wait);
   scene.reason = phrase("The ranks compute for {} of the time and wait for {}. Sending takes {}",
                         part(RankWork::compute), waits > 0 ? part(RankWork::wait) : "0 %", part(RankWork::send)) +
-                 (waits < 0.02 ? tr(", hidden behind computation.") : tr(". A wait ends when the next share arrives."));
+                 (waits < 0.02 ? tr(", hidden behind computation.")
+                  : most.sums  ? tr(". A wait ends when a share or its dK and dV arrive.")
+                               : tr(". A wait ends when the next share arrives."));
   // Between its spans a rank has nothing to record.
   constexpr double kWorthSaying = 0.05;
   if (const double rest = 1 - share_of_work(most, RankWork::compute) - waits; rest > kWorthSaying)
@@ -228,7 +262,12 @@ std::string rank_lanes_csv(const RankLanesScene& scene) {
   return text;
 }
 
-std::string forecast_tip() {
+std::string forecast_tip(const RingLanes& ring) {
+  if (ring.sums)
+    return tr(
+        "A turn takes as long as the slowest GPU or the slowest transfer, whichever takes longer, plus adding dK and "
+        "dV.\nThen dK and dV travel home and are rounded.\nThe rates of one GPU, of the link, of adding and of "
+        "rounding are measured in the same run.");
   return tr(
       "A turn takes as long as the slowest GPU or the slowest transfer, whichever takes longer, plus the merge.\nThe "
       "rates of one GPU, of the link and of a merge are measured in the same run.");
@@ -247,9 +286,11 @@ const RankSpan* span_at(const RankLane& lane, RankWork work, double us) {
   return at == lane.spans.end() ? nullptr : &*at;
 }
 
-std::string span_words(const RankLane& lane, const RankSpan& span, const BenchUnit& unit) {
+std::string span_words(const RingLanes& ring, const RankLane& lane, const RankSpan& span, const BenchUnit& unit) {
   const std::string time = time_words(span.length_us()), from = value_with_unit(span.begin_us, unit),
                     to = value_with_unit(span.end_us, unit);
+  if (const std::string sums = ring.sums ? words_of_sums(ring, lane, span) : ""; !sums.empty())
+    return phrase("{}: {}\nfrom {} to {}", sums, time, from, to);
   switch (span.work) {
     case RankWork::send:
       return phrase("{} sends its share of turn {}: {}\nfrom {} to {}", lane.name, span.turn, time, from, to);

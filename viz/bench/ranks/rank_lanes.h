@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -64,8 +65,12 @@ std::string rank_lanes_csv(const RankLanesScene& scene);
 double share_of_work(const RingLanes& ring, RankWork work);
 // What it does at a moment: of a kind; null: nothing.
 const RankSpan* span_at(const RankLane& lane, RankWork work, double us);
-std::string span_words(const RankLane& lane, const RankSpan& span, const BenchUnit& unit);
-// Where the forecasts come from.
-std::string forecast_tip();
+// A span is one of its lane's. Turn N of a ring of N, which a backward has, is the sums' way home.
+std::string span_words(const RingLanes& ring, const RankLane& lane, const RankSpan& span, const BenchUnit& unit);
+inline bool goes_home(const RingLanes& ring, const RankSpan& span) {
+  return ring.sums && span.turn >= std::ssize(ring.lanes);
+}
+// Where a ring's forecasts come from.
+std::string forecast_tip(const RingLanes& ring);
 
 }  // namespace attn

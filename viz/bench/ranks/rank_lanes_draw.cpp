@@ -61,7 +61,7 @@ void draw_axis(const RankLanesScene& scene, const LaneAxis& axis, float top) {
   });
 }
 
-void draw_work(ImDrawList* list, const Box& box, const RankSpan& span, ImU32 ink) {
+void draw_work(ImDrawList* list, const Box& box, const RankSpan& span, bool home, ImU32 ink) {
   const Style& s = style();
   if (span.work == RankWork::wait) {
     const Box low{{box.min.x, box.min.y + s.px(3)}, {box.max.x, box.max.y - s.px(3)}};
@@ -70,7 +70,7 @@ void draw_work(ImDrawList* list, const Box& box, const RankSpan& span, ImU32 ink
   }
   const ImU32 fill = faded(ink, span.turn % 2 == 0 ? 1.0F : 0.72F);
   list->AddRectFilled(box.min, {std::max(box.max.x, box.min.x + 1), box.max.y}, fill, s.px(1));
-  const std::string turn = fmt::format("{}", span.turn);
+  const std::string turn = home ? std::string(tr("home")) : fmt::format("{}", span.turn);
   if (text_width(Face::mono, 11, turn) + s.px(6) < box.width())
     draw_text_in(list, box, Align::centre, Face::mono, 11, text_on(ink), turn);
 }
@@ -94,7 +94,7 @@ void draw_lane(const RingLanes& ring, const RankLane& lane, const RankLanesScene
   for (const RankSpan& span : lane.spans) {
     const float from = axis.x_of(span.begin_us), to = axis.x_of(span.end_us);
     if (span.work == RankWork::compute || span.work == RankWork::wait)
-      draw_work(list, {{from, box.min.y}, {to, work}}, span, ink);
+      draw_work(list, {{from, box.min.y}, {to, work}}, span, goes_home(ring, span), ink);
     else if (span.work == RankWork::send)
       draw_carried(list, {{from, work + s.px(1)}, {to, sent}}, span);
     else
@@ -118,7 +118,7 @@ void draw_lane(const RingLanes& ring, const RankLane& lane, const RankLanesScene
   } else if (pointer.y >= work && pointer.y < box.max.y) {
     span = span_at(lane, pointer.y < sent ? RankWork::send : RankWork::receive, us);
   }
-  tooltip(span != nullptr ? span_words(lane, *span, scene.unit) : lane.tip);
+  tooltip(span != nullptr ? span_words(ring, lane, *span, scene.unit) : lane.tip);
 }
 
 // A ring's end, and where it would be if ranks cost nothing but their share.
@@ -134,7 +134,7 @@ void draw_ends(const RingLanes& ring, const LaneAxis& axis, float top, float bot
 }
 
 // As long as the model says, dashed: nobody measured it.
-void draw_forecast(const ForecastLane& lane, const LaneAxis& axis, const Box& box) {
+void draw_forecast(const RingLanes& ring, const ForecastLane& lane, const LaneAxis& axis, const Box& box) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImU32 dim = colour(s.theme, Token::dim);
@@ -149,7 +149,7 @@ void draw_forecast(const ForecastLane& lane, const LaneAxis& axis, const Box& bo
                colour(s.theme, Token::text), elided_text(Face::text, 12, lane.words, box.max.x - left));
   if (!ImGui::IsItemHovered()) return;
   draw_outline(list, {{axis.left, box.min.y}, {end, box.max.y}}, dim, 1, 2);
-  tooltip(lane.words + "\n" + forecast_tip());
+  tooltip(lane.words + "\n" + forecast_tip(ring));
 }
 
 // Below a ring's lanes, on their axis.
@@ -162,7 +162,7 @@ float draw_forecasts(const RingLanes& ring, std::size_t n, const LaneAxis& axis,
     ImGui::SetCursorScreenPos(box.min);
     ImGui::InvisibleButton(fmt::format("forecast_{}_{}", n, lane.ranks).c_str(), {box.width(), box.height()},
                            ImGuiButtonFlags_EnableNav);
-    draw_forecast(lane, axis, box);
+    draw_forecast(ring, lane, axis, box);
     y = box.max.y;
   }
   return y;
@@ -222,9 +222,9 @@ void draw_key(const RankLanesScene& scene) {
   };
   entry(tr("computes, with the turn's number"),
         [&](const Box& box) { list->AddRectFilled(box.min, box.max, kernel_colour(s.theme, scene.kernel), s.px(1)); });
-  entry(tr("waits for the next share"),
-        [&](const Box& box) { draw_outline(list, box, colour(s.theme, Token::dim), 1, 1); });
   const bool sums = std::ranges::any_of(scene.rings, &RingLanes::sums);
+  entry(sums ? tr("waits for a share or its dK, dV") : tr("waits for the next share"),
+        [&](const Box& box) { draw_outline(list, box, colour(s.theme, Token::dim), 1, 1); });
   entry(sums ? tr("sends K, V, dK, dV") : tr("sends K, V"), [&](const Box& box) {
     draw_carried(list, box, {RankWork::send, 0, 0, 0});
   });

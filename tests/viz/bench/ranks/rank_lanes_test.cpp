@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "kernels/model/ring.h"
@@ -126,14 +127,15 @@ TEST(RankLanes, WhatLiesAtAMomentIsFoundByItsKind) {
   ASSERT_EQ(scene.rings.size(), 1U);
   EXPECT_EQ(scene.rings[0].ideal_us, 0);
   EXPECT_EQ(scene.rings[0].pace, "322 µs");
-  const RankLane& lane = scene.rings[0].lanes[1];  // begins at 1 us
+  const RingLanes& ring = scene.rings[0];
+  const RankLane& lane = ring.lanes[1];  // begins at 1 us
   EXPECT_TRUE(std::ranges::is_sorted(lane.spans, {}, &RankSpan::begin_us));
   EXPECT_EQ(span_at(lane, RankWork::compute, 0.5), nullptr);
   ASSERT_NE(span_at(lane, RankWork::compute, 150), nullptr);
   EXPECT_EQ(span_at(lane, RankWork::compute, 150)->turn, 1);
   EXPECT_EQ(span_at(lane, RankWork::compute, 105), nullptr);
   ASSERT_NE(span_at(lane, RankWork::wait, 105), nullptr);
-  EXPECT_EQ(span_words(lane, *span_at(lane, RankWork::wait, 105), scene.unit),
+  EXPECT_EQ(span_words(ring, lane, *span_at(lane, RankWork::wait, 105), scene.unit),
             "rank 1 waits after turn 0: 10.0 µs\nfrom 101 µs to 111 µs");
   EXPECT_EQ(span_at(lane, RankWork::send, 45), nullptr);
   ASSERT_NE(span_at(lane, RankWork::send, 40), nullptr);
@@ -163,7 +165,89 @@ TEST(RankLanes, ABackwardsSumsTravelWithTheirKeys) {
   const RankLanesScene scene = rank_lanes(state, model_of({m}));
   ASSERT_EQ(scene.rings.size(), 1U);
   EXPECT_TRUE(scene.rings[0].sums);
+  EXPECT_NE(scene.reason.find("A wait ends when a share or its dK and dV arrive."), std::string::npos) << scene.reason;
   EXPECT_NE(scene.rings[0].words.find("K, V, dK and dV over sockets"), std::string::npos) << scene.rings[0].words;
+}
+
+// What is told of a lane's spans in the order of their beginning, without times.
+std::vector<std::string> told(const RankLanesScene& scene, RankWork work) {
+  const RingLanes& ring = scene.rings.at(0);
+  std::vector<std::string> all;
+  for (const RankSpan& s : ring.lanes.at(1).spans) {
+    if (s.work != work) continue;
+    const std::string words = span_words(ring, ring.lanes[1], s, scene.unit);
+    all.push_back(words.substr(0, words.find(':')));
+  }
+  return all;
+}
+
+// A backward's spans by hand, as rank_run.cpp and rank.cpp lay them down: a step of 10 us each.
+Measurement backward_ring(const SweepSpec& sweep, Carrier carrier, const std::vector<RankSpan>& of_rank_1) {
+  Measurement m = ring_of(sweep, 3, 3, 400);
+  m.key.problem.pass = Pass::backward;
+  m.ranks->carrier = carrier;
+  m.ranks->travels = {Tensor::k, Tensor::v, Tensor::d_k, Tensor::d_v};
+  m.ranks->devices[1].spans = of_rank_1;
+  for (std::size_t n = 0; n < of_rank_1.size(); ++n) {
+    RankSpan& s = m.ranks->devices[1].spans[n];
+    s.begin_us = 10 * static_cast<double>(n), s.end_us = s.begin_us + 10;
+  }
+  return m;
+}
+
+using Words = std::vector<std::string>;
+
+TEST(RankLanes, OnGpusSumsTravelByThemselvesAndNoTurnIsToldThatIsNone) {
+  using enum RankWork;
+  const State state = along_ranks();
+  const auto scene = rank_lanes(state, model_of({backward_ring(state.document.sweep, Carrier::copy_engine,
+                                                               {{compute, 0},
+                                                                {send, 0},
+                                                                {wait, 0},
+                                                                {compute, 1},
+                                                                {send, 1},
+                                                                {send, 1},
+                                                                {wait, 1},
+                                                                {compute, 1},
+                                                                {wait, 1},
+                                                                {compute, 2},
+                                                                {send, 2},
+                                                                {wait, 2},
+                                                                {compute, 2},
+                                                                {send, 3},
+                                                                {compute, 3},
+                                                                {wait, 3},
+                                                                {compute, 3}})}));
+  EXPECT_EQ(told(scene, send), (Words{"rank 1 sends its share of turn 0", "rank 1 sends K and V of turn 1",
+                                      "rank 1 sends dK and dV of turn 0", "rank 1 sends dK and dV of turn 1",
+                                      "rank 1 sends dK and dV home"}));
+  EXPECT_EQ(told(scene, wait),
+            (Words{"rank 1 waits after turn 0", "rank 1 waits for dK and dV in turn 1", "rank 1 waits after turn 1",
+                   "rank 1 waits for dK and dV in turn 2", "rank 1 waits for dK and dV of its keys"}));
+  EXPECT_EQ(told(scene, compute),
+            (Words{"rank 1 computes turn 0", "rank 1 computes turn 1", "rank 1 adds up dK and dV of turn 1",
+                   "rank 1 computes turn 2", "rank 1 adds up dK and dV of turn 2", "rank 1 rounds dQ",
+                   "rank 1 rounds dK and dV of its keys"}));
+}
+
+TEST(RankLanes, OverSocketsSumsTravelWithTheKeysOfTheNextTurn) {
+  using enum RankWork;
+  const State state = along_ranks();
+  std::vector<RankSpan> spans;
+  for (const std::int64_t turn : {0, 1, 2})
+    for (const RankWork work : {compute, send, receive, wait, compute}) spans.push_back({work, turn});
+  for (const RankWork work : {compute, send, receive, wait, compute}) spans.push_back({work, 3});
+  const auto scene = rank_lanes(state, model_of({backward_ring(state.document.sweep, Carrier::sockets, spans)}));
+  EXPECT_EQ(told(scene, send),
+            (Words{"rank 1 sends its share of turn 0", "rank 1 sends K and V of turn 1, dK and dV of turn 0",
+                   "rank 1 sends dK and dV of turn 1", "rank 1 sends dK and dV home"}));
+  EXPECT_EQ(told(scene, receive),
+            (Words{"rank 1 receives the share after turn 0", "rank 1 receives K and V for turn 2, dK and dV for turn 1",
+                   "rank 1 receives dK and dV for turn 2", "rank 1 receives dK and dV of its keys"}));
+  EXPECT_EQ(told(scene, wait),
+            (Words{"rank 1 waits after turn 0", "rank 1 waits after turn 1", "rank 1 waits for dK and dV in turn 2",
+                   "rank 1 waits for dK and dV of its keys"}));
+  EXPECT_EQ(told(scene, compute).back(), "rank 1 rounds dK and dV of its keys");
 }
 
 TEST(RankLanes, RowsWithoutSpansHaveNone) {
