@@ -12,6 +12,7 @@
 #include "app/cli/arguments/console_text.h"
 #include "app/cli/bench/ring_runs.h"
 #include "app/peers/python.h"
+#include "app/ring/gpu/forecast.h"
 #include "app/ring/gpu/gpu_ring.h"
 #include "app/ring/ring_row.h"
 #include "kernels/base/bytes.h"
@@ -41,7 +42,6 @@ struct GpuRingMeasured {
   TimeStatistics time, one_gpu;
   std::vector<double> one_gpu_clocks;
   double link_bytes_a_us = 0;
-  RingRates rates;
   Verdict verdict;
 };
 
@@ -99,59 +99,43 @@ double median_clock(const std::vector<GpuRingRun>& runs, std::size_t rank) {
   return mhz.empty() ? 0 : statistics_of(mhz).median;
 }
 
-// The model's rates, from the run on one GPU, the plain copy and the merges of the median run.
-void find_rates(GpuRingMeasured& m) {
-  GpuTurns one = m.turns;
-  one.ranks = 1;
-  m.rates.tile_rows = std::max<std::int64_t>(1, m.opened.front().options.br);
-  m.rates.sms = std::max(1, m.opened.front().sms);
-  const double rounds = one.causal ? 1 : last_round(one.length, one.heads, m.rates);
-  m.rates.us_a_pair = m.one_gpu.median / one.pairs(0, 0) / rounds;
-  if (m.request.travel == Travel::nccl && m.turns.turns() > 1) {
-    // The GPU alone had all of its SMs; in the ring a launch leaves some to NCCL.
-    const std::int64_t left = std::max<std::int64_t>(1, m.rates.sms - m.request.spared_sms);
-    m.rates.us_a_pair *= static_cast<double>(m.rates.sms) / static_cast<double>(left);
-    m.rates.sms = left;
-  }
-  m.rates.link_bytes_a_us = m.link_bytes_a_us;
-  m.rates.bytes_a_key =
-      static_cast<double>(m.problem.Hkv * (m.problem.D + m.problem.Dv)) * static_cast<double>(size_of(m.problem.dtype));
-  double merge = 0, rows = 0;
-  const GpuRingRun& run = middle_run(m.runs);
-  for (std::int64_t rank = 0; rank < m.turns.ranks; ++rank) {
-    merge += run.ranks[static_cast<std::size_t>(rank)].merge_us;
-    for (std::int64_t n = 1; n < m.turns.turns(); ++n) {
-      const bool last = n + 1 == m.turns.turns();
-      rows +=
-          static_cast<double>((last ? m.turns.count_of(rank) : m.turns.turn(rank, n).queries.count()) * m.turns.heads);
-    }
-  }
-  m.rates.us_a_merged_row = rows > 0 ? merge / rows : 0;
+// Where there is no model of a ring of several; empty: there is one.
+std::string why_no_forecast(const GpuRingMeasured& m) {
+  if (m.problem.pass == Pass::forward || m.request.travel != Travel::nccl || m.turns.turns() == 1) return "";
+  return phrase("{} leaves no SMs to NCCL, and nothing measures how long NCCL waits for them; use --travel ipc",
+                m.opened.front().kernel);
 }
 
-// None where one GPU alone was measured, for numbers among which the problem cannot be divided, and of a backward.
-  const std::string merging = m.problem.pass == Pass::backward ? tr("of which adding") : tr("of which merging");
+// None where one GPU alone was measured, and for numbers among which the problem cannot be divided.
 std::vector<RanksForecast> forecasts_of(const GpuRingMeasured& m) {
-  if (m.turns.ranks < 2 || m.problem.pass == Pass::backward) return {};
+  if (m.turns.ranks < 2 || !why_no_forecast(m).empty()) return {};
+  const RingRates rates =
+      rates_of({.problem = m.problem,
+                .turns = m.turns,
+                .opened = m.opened.front(),
+                .one_gpu_us = m.one_gpu.median,
+                .link_bytes_a_us = m.link_bytes_a_us,
+                .spared_sms = m.request.travel == Travel::nccl && m.turns.turns() > 1 ? m.request.spared_sms : 0,
+                .ranks = middle_run(m.runs).ranks});
   std::set<std::int64_t> counts(std::begin(kForecast), std::end(kForecast));
   counts.insert(m.turns.ranks);
   std::vector<RanksForecast> all;
   for (const std::int64_t ranks : counts) {
     GpuTurns turns = m.turns;
     turns.ranks = ranks;
-    if (turns.pieces() <= turns.most_pieces()) all.push_back({ranks, forecast_us(turns, m.rates)});
+    if (turns.pieces() <= turns.most_pieces()) all.push_back({ranks, forecast_us(turns, rates)});
   }
   return all;
 }
 
 std::string ring_table(const GpuRingMeasured& m) {
   const GpuRingRun& run = middle_run(m.runs);
+  const std::string merging = m.problem.pass == Pass::backward ? tr("of which adding") : tr("of which merging");
   std::string text =
       phrase("rank  GPU  queries   compute ms  {:>16}   wait ms        sent  sending GB/s  of link  SM MHz\n", merging);
   for (std::size_t n = 0; n < run.ranks.size(); ++n) {
     const GpuRankTimes& r = run.ranks[n];
     const double sending = us_of(r.spans, RankWork::send);
-  const std::string travels = m.problem.pass == Pass::backward ? tr("K, V, dK and dV") : tr("K and V");
     const double rate = sending > 0 ? static_cast<double>(r.sent_bytes) / sending : 0;
     text +=
         fmt::format("{:>4}  {:>3}  {:>7}  {:>11.3f}  {:>16.3f}  {:>8.3f}  {:>10}  {:>12}  {:>7}  {:>6.0f}\n", n,
@@ -167,6 +151,7 @@ std::string ring_table(const GpuRingMeasured& m) {
 std::string words_of_ring(const GpuRingMeasured& m) {
   const GpuOpened& first = m.opened.front();
   const std::string_view deal = kGpuDeals[static_cast<std::size_t>(m.request.deal)];
+  const std::string travels = m.problem.pass == Pass::backward ? tr("K, V, dK and dV") : tr("K and V");
   std::string text =
       phrase("ring of {} GPUs ({}), {}, on {}: {}, {} x {} tiles; {} by {}\n\n", m.turns.ranks, first.gpu, deal,
              describe(m.problem), first.kernel, first.options.br, first.options.bc, travels, first.travel);
@@ -187,6 +172,7 @@ std::string words_of_ring(const GpuRingMeasured& m) {
       if (n == m.turns.ranks) text += phrase("; measured: {:+.1f} %", 100 * (m.time.median / us - 1));
       text += '\n';
     }
+    if (const std::string why = why_no_forecast(m); !why.empty()) text += phrase("no forecast: {}\n", why);
   }
   text += m.verdict.pass ? phrase("correct: error {:.3g}, allowed {:.3g}, {} ({})\n", m.verdict.error(),
                                   m.verdict.allowed(), tr("against the fp64 reference"), m.verdict.sample)
@@ -259,7 +245,6 @@ Result<void> run_alone(GpuRingMeasured& m, const Inputs& in, std::int64_t repeat
   if (!runs) return tl::unexpected(runs.error());
   m.one_gpu = time_of_runs(*runs);
   for (const GpuRingRun& run : *runs) m.one_gpu_clocks.push_back(run.ranks.front().sm_clock_mhz);
-  if (m.problem.pass == Pass::forward) find_rates(m);
   return ok();
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <vector>
 
 #include "app/ring/gpu/forecast.h"
 #include "app/ring/gpu/messages.h"
@@ -226,6 +227,82 @@ TEST(GpuRing, ForecastPaysForTheLastRoundOfTiles) {
   // Turn 0 is causal, and its short tiles fill the end.
   const GpuTurns causal = some_turns(2, GpuDeal::zigzag, true, 1000);
   EXPECT_NEAR(forecast_us(causal, rates), 4 * 1e-3 * (500 * 501 / 2.0 + 500 * 250 * 32 / 20.0), 1e-6);
+}
+
+// Two turns of 1000 us, 500 keys a rank: K and V are sent in turn 0, the sums of turn 0 in turn 1, those of turn 1
+// home.
+TEST(GpuRing, ForecastOfABackwardSendsItsSumsATurnBehindAndHome) {
+  const GpuTurns t = some_turns(2, GpuDeal::zigzag, false, 1000);
+  RingRates rates{.us_a_pair = 1e-3, .link_bytes_a_us = 1e9, .bytes_a_key = 64, .sums_bytes_a_key = 128};
+  const double turn = 4 * 500 * 500 * 1e-3;
+  EXPECT_NEAR(forecast_us(t, rates), 2 * turn, 1e-3);
+  rates.link_bytes_a_us = 64;  // K and V 500 us and the sums 1000: hidden, but not their way home
+  EXPECT_NEAR(forecast_us(t, rates), 2 * turn + 1000, 1e-6);
+  rates.link_bytes_a_us = 32;  // K and V 1000 us, the sums 2000 in turn 1 and again home
+  EXPECT_NEAR(forecast_us(t, rates), turn + 2000 + 2000, 1e-6);
+  rates.us_a_merged_row = 0.5;  // of two heads of 500 keys, which come first
+  EXPECT_NEAR(forecast_us(t, rates), turn + 2000 + 500 + 2000, 1e-6);
+  rates.us_a_rounded_key = 0.3, rates.us_a_rounded_query = 0.1;  // 300 us after the way, 200 hidden in it
+  EXPECT_NEAR(forecast_us(t, rates), turn + 2000 + 500 + 2000 + 300, 1e-6);
+  rates.us_a_rounded_query = 1.5;  // 3000 us: longer than the way
+  EXPECT_NEAR(forecast_us(t, rates), turn + 2000 + 500 + 3000 + 300, 1e-6);
+  GpuTurns one = t;
+  one.ranks = 1;
+  EXPECT_NEAR(forecast_us(one, rates), 4 * turn, 1e-6) << "nothing travels, is added or goes home";
+}
+
+// Four ranks of 250 keys: in the turns between, K, V and the sums share the link.
+TEST(GpuRing, ForecastOfABackwardLetsKeysAndSumsShareTheLink) {
+  const GpuTurns t = some_turns(4, GpuDeal::in_order, false, 1000);
+  const RingRates rates{.us_a_pair = 1e-6, .link_bytes_a_us = 1, .bytes_a_key = 2, .sums_bytes_a_key = 3};
+  EXPECT_NEAR(forecast_us(t, rates), 250 * (2 + 5 + 5 + 3 + 3), 1e-6);
+}
+
+// 1000 rows of 4 heads, 2 of keys, on two ranks, f16, D = 64; one GPU takes 4400 us. A tile is 128 keys: 16 in all on
+// 10 multiprocessors are two rounds where 1.6 would do. All by hand.
+TEST(GpuRing, RatesOfABackwardAreThoseThatItsRunMeasured) {
+  Problem p;
+  p.pass = Pass::backward;
+  p.Hq = 4, p.Hkv = 2, p.Lq = p.Lk = 1000, p.D = p.Dv = 64, p.dtype = DType::f16;
+  GpuOpened opened;
+  opened.sms = 10;
+  opened.options.br = 64, opened.options.bc = 128;
+  std::vector<GpuRankTimes> ranks(2);
+  for (std::size_t n = 0; n < 2; ++n) {
+    ranks[n].merge_us = n == 0 ? 40 : 60;
+    ranks[n].spans = {{RankWork::compute, 1, 0, 900},
+                      {RankWork::compute, 2, 1000, 1030},
+                      {RankWork::wait, 2, 1030, 1500},
+                      {RankWork::compute, 2, 1500, 1520}};
+  }
+  const GpuTurns t = some_turns(2, GpuDeal::zigzag, false, 1000);
+  const RingRates rates =
+      rates_of({.problem = p, .turns = t, .opened = opened, .one_gpu_us = 4400, .link_bytes_a_us = 77, .ranks = ranks});
+  EXPECT_TRUE(rates.backward());
+  EXPECT_EQ(rates.tile_rows, 128);
+  EXPECT_EQ(rates.bytes_a_key, 2 * 128 * 2);
+  EXPECT_EQ(rates.sums_bytes_a_key, 2 * 128 * 4);
+  EXPECT_EQ(rates.link_bytes_a_us, 77);
+  EXPECT_NEAR(rates.us_a_pair, 4400 / (4 * 1e6) / (20.0 / 16), 1e-12);
+  EXPECT_NEAR(rates.us_a_merged_row, 100.0 / (2 * 500 * 2), 1e-12) << "of keys, in turn 1 alone";
+  EXPECT_NEAR(rates.us_a_rounded_query, 60.0 / (1000 * 4), 1e-12);
+  EXPECT_NEAR(rates.us_a_rounded_key, 40.0 / (1000 * 2), 1e-12);
+  EXPECT_NEAR(forecast_us({1, GpuDeal::zigzag, false, 1000, 4, 2}, rates), 4400, 1e-9);
+}
+
+// docs/ring.md, measured on 2 H200s at 32k: 38.02 ms on one, 20.01 ms on two, 0.82 ms of them the way home, at 378 to
+// 388 GB/s. The model knows nothing of the ring but its adding and its rounding.
+TEST(GpuRing, ForecastOfABackwardIsNearWhatTwoGpusMeasured) {
+  Problem p;
+  p.pass = Pass::backward;
+  p.Hq = p.Hkv = 16, p.Lq = p.Lk = 32768, p.D = p.Dv = 128, p.dtype = DType::f16;
+  GpuOpened opened;
+  opened.sms = 132;
+  opened.options.br = 64, opened.options.bc = 128;
+  const GpuTurns t{2, GpuDeal::zigzag, false, 32768, 16, 16};
+  const RingRates rates =
+      rates_of({.problem = p, .turns = t, .opened = opened, .one_gpu_us = 38020, .link_bytes_a_us = 383e3});
+  EXPECT_NEAR(forecast_us(t, rates), 20010, 0.03 * 20010);
 }
 
 TEST(GpuRing, RunsAreFromTheFirstStartToTheLastEnd) {
