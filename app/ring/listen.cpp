@@ -29,6 +29,7 @@ struct RankNews {
   bool ended = false;      // its process is gone
   bool neighbour = false;  // its error is that a neighbour is gone
   bool waits = false;
+  bool stopped = false;  // by a signal
   std::int64_t turn = 0;
   bool over() const { return answer || error || ended; }
 };
@@ -105,7 +106,8 @@ class Listeners {
   std::vector<std::jthread> threads_;  // last: they end before what they write
 };
 
-// Whose fault it is: one that is gone, one with an error of its own, one that is silent though nobody keeps it waiting.
+// Whose fault it is: one that is gone, one with an error of its own, one that is stopped, one that is silent though
+// nobody keeps it waiting.
 std::size_t first_to_blame(const std::vector<RankNews>& news) {
   const auto find = [&news](const auto& is) {
     return static_cast<std::size_t>(std::ranges::find_if(news, is) - news.begin());
@@ -113,6 +115,7 @@ std::size_t first_to_blame(const std::vector<RankNews>& news) {
   std::size_t n = find([](const RankNews& r) { return r.ended; });
   if (n == news.size()) n = find([](const RankNews& r) { return r.error && !r.neighbour; });
   if (n == news.size()) n = find([](const RankNews& r) { return r.error.has_value(); });
+  if (n == news.size()) n = find([](const RankNews& r) { return !r.answer && r.stopped; });
   if (n == news.size()) n = find([](const RankNews& r) { return !r.answer && !r.waits; });
   if (n == news.size()) n = find([](const RankNews& r) { return !r.answer; });
   return n;
@@ -148,6 +151,7 @@ Result<std::vector<Message>> gather(std::vector<Child>& ranks, const RingLimits&
     for (RankNews& r : news) answers.push_back(*std::move(r.answer));
     return answers;
   }
+  for (std::size_t n = 0; n < news.size(); ++n) news[n].stopped = is_stopped(ranks[n].id());
   const std::size_t n = first_to_blame(news);
   const std::string who = part_of_ring(n, news.size());
   const std::string how = news[n].ended ? ranks[n].kill() : "";
@@ -161,6 +165,10 @@ Result<std::vector<Message>> gather(std::vector<Child>& ranks, const RingLimits&
     if (words.ends_with('.')) words.pop_back();
     return fail(news[n].error->kind, phrase("{}: {}.", who, words));
   }
+  if (news[n].stopped)
+    return fail(ErrorKind::failed,
+                phrase("{}, stopped by a signal, did not report for {:g} s in turn {}, so the ring was stopped.", who,
+                       limits.seconds, news[n].turn));
   return fail(ErrorKind::failed, phrase("{} did not report for {:g} s in turn {}, so the ring was stopped.", who,
                                         limits.seconds, news[n].turn));
 }

@@ -256,6 +256,12 @@ bool has_hung_up(int descriptor) {
   return ::poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR)) != 0;
 }
 
+bool is_stopped(int id) {
+  siginfo_t info{};
+  const int seen = ::waitid(P_PID, static_cast<id_t>(id), &info, WSTOPPED | WNOHANG | WNOWAIT);
+  return seen == 0 && info.si_pid != 0;
+}
+
 void end_process(int id) {
   if (id > 0) ::kill(id, SIGKILL);
 }

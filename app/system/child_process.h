@@ -66,6 +66,9 @@ class Socket {
 // Whether the other end of a socket or pipe is gone. Waits for nothing.
 bool has_hung_up(int descriptor);
 
+// Whether a signal has stopped a child of ours, and it has not gone on since.
+bool is_stopped(int id);
+
 // Ends another process at once, as the system does where memory has run out.
 void end_process(int id);
 

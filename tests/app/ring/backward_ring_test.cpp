@@ -93,7 +93,8 @@ TEST(BackwardRing, ARankThatIsStoppedIsNamed) {
   Outputs out;
   const auto run = ring->go(out, {0.5, {}});
   ASSERT_FALSE(run);
-  EXPECT_EQ(run.error().message, "Rank 1 of 3 did not report for 0.5 s in turn 0, so the ring was stopped.");
+  EXPECT_EQ(run.error().message,
+            "Rank 1 of 3, stopped by a signal, did not report for 0.5 s in turn 0, so the ring was stopped.");
 }
 
 }  // namespace

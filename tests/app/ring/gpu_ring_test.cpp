@@ -12,8 +12,8 @@
 #include "app/ring/gpu/messages.h"
 #include "app/ring/gpu/turns.h"
 #include "app/worker/messages.h"
-#include "kernels/model/inputs/inputs.h"
 #include "kernels/cpu/backward/forward.h"
+#include "kernels/model/inputs/inputs.h"
 
 namespace attn {
 namespace {
@@ -313,7 +313,16 @@ TEST(GpuRing, RunsAreFromTheFirstStartToTheLastEnd) {
   EXPECT_EQ(run.us(), 11);
 }
 
-// Ranks that do as they are told up to a point.
+Problem backward_problem() {
+  Problem p = small_problem();
+  p.pass = Pass::backward;
+  p.D = p.Dv = 64;
+  return p;
+}
+
+constexpr const char* kWaits = R"({"is": "news", "turn": 0, "waits": true})";
+
+// Ranks that do as they are told up to a point; the first never comes to the end of a run.
 Result<GpuRingProcesses> ring_with(const std::function<int(Socket&)>& second, double seconds,
                                    const Problem& p = small_problem()) {
   int started = 0;
@@ -321,6 +330,10 @@ Result<GpuRingProcesses> ring_with(const std::function<int(Socket&)>& second, do
   EXPECT_TRUE(in);
   const auto good = [](Socket& asker) {
     while (auto message = asker.receive({})) {
+      if (message->text.find("\"go\"") != std::string::npos) {
+        (void)asker.send(kWaits, {}, {});
+        ::pause();
+      }
       const bool opens = message->text.find("\"open\"") != std::string::npos;
       (void)asker.send(opens ? to_json(GpuOpened{}).dump() : R"({"is": "ready"})", {}, {});
     }
@@ -357,6 +370,29 @@ TEST(GpuRing, ARankThatIsSilentIsNamed) {
       << ring.error().message;
 }
 
+// On GPUs all is enqueued, and then all ranks wait: the one that is stopped is known by that alone.
+TEST(GpuRing, ARankThatIsStoppedInItsRunIsNamedWhicheverThePass) {
+  for (const Problem& p : {small_problem(), backward_problem()}) {
+    auto ring = ring_with(
+        [](Socket& asker) {
+          (void)asker.receive({});
+          (void)asker.send(to_json(GpuOpened{}).dump(), {}, {});
+          (void)asker.receive({});
+          (void)asker.send(R"({"is": "ready"})", {}, {});
+          (void)asker.receive({});
+          (void)asker.send(kWaits, {}, {});
+          ::raise(SIGSTOP);
+          return 0;
+        },
+        0.5, p);
+    ASSERT_TRUE(ring) << ring.error().message;
+    const auto run = ring->go({0.5, {}});
+    ASSERT_FALSE(run);
+    EXPECT_EQ(run.error().message,
+              "Rank 1 of 2, stopped by a signal, did not report for 0.5 s in turn 0, so the ring was stopped.");
+  }
+}
+
 TEST(GpuRing, ARanksOwnErrorIsTold) {
   const auto ring = ring_with(
       [](Socket& asker) {
@@ -372,30 +408,3 @@ TEST(GpuRing, ARanksOwnErrorIsTold) {
 
 }  // namespace
 }  // namespace attn
-Problem backward_problem() {
-  Problem p = small_problem();
-  p.pass = Pass::backward;
-  p.D = p.Dv = 64;
-  return p;
-}
-
-TEST(GpuRing, ARankThatIsStoppedInItsRunIsNamedWhicheverThePass) {
-  for (const Problem& p : {small_problem(), backward_problem()}) {
-    auto ring = ring_with(
-        [](Socket& asker) {
-          (void)asker.receive({});
-          (void)asker.send(to_json(GpuOpened{}).dump(), {}, {});
-          (void)asker.receive({});
-          (void)asker.send(R"({"is": "ready"})", {}, {});
-          (void)asker.receive({});
-          ::raise(SIGSTOP);
-          return 0;
-        },
-        0.5, p);
-    ASSERT_TRUE(ring) << ring.error().message;
-    const auto run = ring->go({0.5, {}});
-    ASSERT_FALSE(run);
-    EXPECT_EQ(run.error().message, "Rank 1 of 2 did not report for 0.5 s in turn 0, so the ring was stopped.");
-  }
-}
-
