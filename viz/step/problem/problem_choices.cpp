@@ -304,14 +304,17 @@ bool walks_abreast(const Document& d) {
 
 }  // namespace
 
+// What cannot be recorded as a ring can leave one that it has, from another pass or a state string.
 std::vector<ProblemChoice> ring_choices(const Document& d) {
-  if (!reads(d, kRanks) || !walks_abreast(d)) return {};
+  const bool recorded = walks_abreast(d);
+  if (!reads(d, kRanks) || (!recorded && ranks_of(d.options) == 1)) return {};
   const auto tiles = [](std::int32_t tile, std::int64_t length) {
     const std::int64_t side = tile > 0 ? std::min<std::int64_t>(tile, length) : length;
     return (length + side - 1) / side;
   };
-  const std::int64_t most = std::min(tiles(d.options.br, d.problem.Lq), tiles(d.options.bc, d.problem.Lk)),
-                     now = ranks_of(d.options);
+  const std::int64_t now = ranks_of(d.options);
+  const std::int64_t most =
+      recorded ? std::min(tiles(d.options.br, d.problem.Lq), tiles(d.options.bc, d.problem.Lk)) : 1;
   std::vector<ProblemChoice> out;
   constexpr std::int64_t kMost = 8;
   std::set<std::int64_t> counts{now};

@@ -8,6 +8,7 @@
 
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/problem/pages.h"
+#include "kernels/model/ring.h"
 #include "viz/step/problem/problem_fields.h"
 
 namespace attn {
@@ -113,8 +114,8 @@ TEST(ProblemChoices, ASizeOfPagesSaysWhatItsBytesAre) {
             "Whole pages (derived): 768 B read (96 B unused), page table: 12 B");
 }
 
-// Of the recorded block; each takes the other's place, and off leads back to it.
-// A ring of a backward runs, but no recording shows its ranks side by side.
+// A ring of a backward runs, but no recording shows its ranks side by side: none is offered, and one that is there can
+// be left.
 TEST(ProblemChoices, ARingIsOfferedWhereItCanBeRecorded) {
   Document d;
   d.kernel = "cpu_flash";
@@ -126,8 +127,19 @@ TEST(ProblemChoices, ARingIsOfferedWhereItCanBeRecorded) {
   d.problem.pass = Pass::backward;
   EXPECT_TRUE(ring_choices(d).empty());
   EXPECT_TRUE(deal_choices(d).empty());
+  choose(d.options, kRanks, 2);
+  choose(d.options, kDeal, 1);
+  const std::vector<ProblemChoice> out = ring_choices(d);
+  ASSERT_EQ(out.size(), 2U);
+  EXPECT_EQ(out[1].words, "ring of 2 ranks");
+  EXPECT_TRUE(out[1].on);
+  const Document left = named(out, "no ring").changed;
+  EXPECT_EQ(ranks_of(left.options), 1);
+  EXPECT_FALSE(chosen(left.options, kDeal));
+  EXPECT_TRUE(deal_choices(d).empty());
 }
 
+// Of the recorded block; each takes the other's place, and off leads back to it.
 TEST(ProblemChoices, APipelineIsRunAgainWithOneSlotOrALateLoad) {
   Document d;
   EXPECT_EQ(std::ranges::count(what_if_choices(d), "one slot each", &ProblemChoice::words), 0);
