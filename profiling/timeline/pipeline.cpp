@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "kernels/base/text.h"
+#include "profiling/timeline/releases.h"
 
 namespace attn {
 namespace {
@@ -156,7 +156,7 @@ class Builder {
 // Walks back from the block's end: through what a lane did, and where it waited to who let it go.
 class PathFinder {
  public:
-  PathFinder(const Timeline& t, Pipeline& p) : t_(t), p_(p) {}
+  PathFinder(const Timeline& t, Pipeline& p) : t_(t), p_(p), open_(p) {}
 
   void find() {
     std::size_t lane = last_lane();
@@ -168,24 +168,7 @@ class PathFinder {
   }
 
  private:
-  // Asking a barrier that is open takes its time too, among other warps' instructions: a wait of up to twice what the
-  // quickest tenth of its kind takes in this lane is none, if that is no long time.
-  std::int64_t open_time(std::size_t lane, const LaneInterval& i) {
-    const auto [at, fresh] = open_.try_emplace({lane, i.tag}, 0);
-    if (!fresh) return at->second;
-    std::vector<std::int64_t> lengths;
-    for (const LaneInterval& x : of(lane))
-      if (x.tag == i.tag) lengths.push_back(x.length());
-    std::ranges::sort(lengths);
-    at->second = std::clamp<std::int64_t>(2 * lengths[lengths.size() / 10], kOpen, kLong);
-    return at->second;
-  }
-  static constexpr std::int64_t kOpen = 64, kLong = 320;  // clocks
-
   std::string_view tag_of(const LaneInterval& i) const { return t_.tags[static_cast<std::size_t>(i.tag)]; }
-  const std::vector<LaneInterval>& of(std::size_t lane) const {
-    return p_.intervals[static_cast<std::size_t>(std::ranges::find(p_.lanes, lane) - p_.lanes.begin())];
-  }
 
   // The one that was done last.
   std::size_t last_lane() const {
@@ -208,7 +191,7 @@ class PathFinder {
 
   // The state in which the lane came to `at`.
   const LaneInterval& before(std::size_t lane, std::int64_t at) const {
-    const std::vector<LaneInterval>& all = of(lane);
+    const std::vector<LaneInterval>& all = intervals_of_lane(p_, lane);
     auto i = std::ranges::lower_bound(all, at, {}, &LaneInterval::from);
     return i == all.begin() ? *i : *std::prev(i);
   }
@@ -222,22 +205,22 @@ class PathFinder {
     if (state.kind == StateKind::wait && producer && slot) return to_reader(lane, i, at);
     if (!producer && product && (state.kind == StateKind::wait || state.kind == StateKind::flight))
       return to_product(lane, i, at);
-    if (state.kind != StateKind::wait || i.length() <= open_time(lane, i)) {
+    if (state.kind != StateKind::wait || i.length() <= open_.of(lane, i.tag)) {
       add(at, i.from, PathOf::work, lane, i);
       return lane;
     }
     if (slot) return to_copy(lane, i, state.of == StateOf::v, at);
-    return to_other(lane, i, state, at);
+    return to_other(lane, i, state.of == StateOf::q, at);
   }
 
   // The copy that it waited for, from when that was asked; its asker goes on from there.
   std::size_t to_copy(std::size_t lane, const LaneInterval& i, bool of_v, std::int64_t& at) {
-    for (const SlotUse& use : p_.slots) {
-      const auto reads = [&](const SlotReader& r) { return r.lane == lane && r.from == i.to; };
-      if (use.slot != i.slot || use.of_v != of_v || std::ranges::none_of(use.readers, reads)) continue;
-      if (use.asked >= at || use.landed <= i.from) break;  // it was there before: it was not waited for
-      add(at, use.landed, PathOf::hand_over, lane, i);     // another found it first, and this one woke up later
-      add(at, use.asked, of_v ? PathOf::copy_v : PathOf::copy_k, lane, i);
+    const SlotUse* use = use_waited_for(p_, lane, i, of_v);
+    // One that was there before was not waited for.
+    if (use != nullptr && use->asked < at && use->landed > i.from) {
+      const std::int64_t landed = use->landed, asked = use->asked;
+      add(at, landed, PathOf::hand_over, lane, i);  // another found it first, and this one woke up later
+      add(at, asked, of_v ? PathOf::copy_v : PathOf::copy_k, lane, i);
       return p_.lanes.front();
     }
     add(at, i.from, PathOf::work, lane, i);
@@ -246,10 +229,7 @@ class PathFinder {
 
   // Who let the slot go last.
   std::size_t to_reader(std::size_t lane, const LaneInterval& i, std::int64_t& at) {
-    const SlotReader* last = nullptr;
-    for (const SlotUse& use : p_.slots)
-      for (const SlotReader& r : use.readers)
-        if (use.slot == i.slot && r.to <= at && (last == nullptr || r.to > last->to)) last = &r;
+    const SlotReader* last = last_reader(p_, i.slot, at);
     if (last == nullptr || last->to <= i.from) {
       add(at, i.from, PathOf::work, lane, i);
       return lane;
@@ -277,26 +257,15 @@ class PathFinder {
   }
 
   // Turn, query tile, Q: whoever ended a state of that kind last before.
-  std::size_t to_other(std::size_t lane, const LaneInterval& i, const LaneState& state, std::int64_t& at) {
-    std::size_t who = lane;
-    std::int64_t when = i.from;
-    for (std::size_t l = 0; l < p_.lanes.size(); ++l) {
-      if (p_.lanes[l] == lane) continue;
-      for (const LaneInterval& x : p_.intervals[l]) {
-        const LaneState& s = lane_state(tag_of(x));
-        const bool gives = state.of == StateOf::turn   ? s.kind == StateKind::flight && s.of != StateOf::q
-                           : state.of == StateOf::tile ? tag_of(x) == "next tile"
-                                                       : s.kind == StateKind::flight && s.of == StateOf::q;
-        if (gives && x.to <= at && x.to > when) who = p_.lanes[l], when = x.to;
-      }
-    }
-    add(at, when, state.of == StateOf::q ? PathOf::copy_q : PathOf::hand_over, lane, i);
+  std::size_t to_other(std::size_t lane, const LaneInterval& i, bool of_q, std::int64_t& at) {
+    const auto [who, when] = giver_of(t_, p_, lane, i, at).value_or(std::pair(lane, i.from));
+    add(at, when, of_q ? PathOf::copy_q : PathOf::hand_over, lane, i);
     return who;
   }
 
   const Timeline& t_;
   Pipeline& p_;
-  std::map<std::pair<std::size_t, std::int32_t>, std::int64_t> open_;  // by lane and tag
+  OpenTimes open_;
 };
 
 }  // namespace
