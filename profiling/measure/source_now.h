@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernels/model/kernel.h"
+#include "kernels/recording/timeline.h"
 
 namespace attn {
 
@@ -11,5 +12,9 @@ namespace attn {
 // its text for a GPU kernel (an edited copy's, where there is one), which a problem with softcap or ALiBi has of its
 // own. As MeasurementKey::source_hash.
 std::string source_hash_now(const KernelRow& row, const Problem& p);
+
+// Why a recorded timeline says nothing of its kernel any more: it was recorded from another text. Empty: it does, or
+// the kernel is none of the program's.
+std::string why_of_another_source(const Timeline& t);
 
 }  // namespace attn

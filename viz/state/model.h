@@ -100,7 +100,8 @@ struct ListingView {
 struct TimelinesView {
   bool looked = false;  // for those that came with the program
   std::vector<std::shared_ptr<const Timeline>> all;
-  std::string error;  // why those could not be read
+  std::map<const Timeline*, std::string> refused;  // of `all`: why no picture is drawn, its kernel's text being another
+  std::string error;                               // why those could not be read
 };
 
 // The tiles of one kernel on one problem, as they are tried or as they were kept.

@@ -8,6 +8,7 @@
 
 #include "app/system/assets.h"
 #include "kernels/base/text.h"
+#include "profiling/measure/source_now.h"
 #include "profiling/session/session_reading.h"
 
 namespace attn {
@@ -28,6 +29,12 @@ std::vector<std::filesystem::path> bundled_files() {
   return files;
 }
 
+// Those of another text than their kernel has now.
+void refuse_others(TimelinesView& view, const Known& added) {
+  for (const auto& t : added)
+    if (std::string why = why_of_another_source(*t); !why.empty()) view.refused[t.get()] = std::move(why);
+}
+
 }  // namespace
 
 void Timelines::find() {
@@ -45,6 +52,7 @@ void Timelines::find() {
   context_.tasks.start_sliced(tr("Reading recorded timelines"), work, [this, all, error](const Result<void>& read) {
     TimelinesView& view = context_.model.timelines;
     view.all.insert(view.all.end(), all->begin(), all->end());
+    refuse_others(view, *all);
     view.error = read ? *error : read.error().message;
   });
 }
@@ -52,6 +60,7 @@ void Timelines::find() {
 void Timelines::show(const Known& opened) {
   Known& known = context_.model.timelines.all;
   known.insert(known.begin(), opened.begin(), opened.end());
+  refuse_others(context_.model.timelines, opened);
 }
 
 std::vector<std::shared_ptr<const Timeline>> shared_timelines(std::vector<Timeline> timelines) {
