@@ -49,6 +49,7 @@ struct Controller::RunEffect {
 
   void operator()(const ListKernel& e) const { (e.against ? c.listings_against_ : c.listings_).list(e.subject); }
   void operator()(const FindTimelines&) const { c.timelines_.find(); }
+  void operator()(const ExportTimeline& e) const { c.exports_.write_timeline(e); }
   void operator()(const EditLab& e) const { c.labs_.edit(e); }
   void operator()(const BuildLab&) const { c.labs_.build(); }
   void operator()(const RevertLab&) const { c.labs_.revert(); }

@@ -62,8 +62,8 @@ void refresh_timeline(ProfileCache& cache, const ProfileView& view, const Model&
   std::string key = fmt::format("{}|{}|{}|{}|{}", kernel, fmt::ptr(shown.get()), model.timelines.all.size(),
                                 model.timelines.looked, model.timelines.error);
   key += fmt::format("|{}|{}", view.time_beside, view.time_block);
-  const std::string part =
-      fmt::format("{}|{}|{}|{}|{}", key, view.time_from_ns, view.time_to_ns, view.key_tile, view.time_path);
+  const std::string part = fmt::format("{}|{}|{}|{}|{}|{}", key, view.time_from_ns, view.time_to_ns, view.key_tile,
+                                       view.time_path, view.time_sms);
   if (part == cache.timeline_part) return;
   cache.timeline_part = part;
   // A recording is walked through once, whatever part of it is looked at.

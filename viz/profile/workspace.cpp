@@ -29,6 +29,7 @@
 #include "viz/profile/source/source_draw.h"
 #include "viz/profile/strip/page_chips_draw.h"
 #include "viz/profile/strip/panel_draw.h"
+#include "viz/profile/strip/recorded_panel_draw.h"
 #include "viz/profile/timeline/timeline_draw.h"
 
 namespace attn {
@@ -141,11 +142,8 @@ struct StripPlace {
 // The paragraphs under the headline. Beside the source the reasons, which are of its figures, leave it their room.
 std::vector<TextRuns> strip_words(const ProfileScene& scene, const StripPlace& place) {
   if (place.timeline != nullptr) {
-    std::string words = place.timeline->strip_words;
-    if (scene.empty.empty() && scene.problem != describe(place.timeline->timeline->problem))
-      words += (words.empty() ? "" : " ") + phrase("The panel shows values for {}.", scene.problem);
-    if (words.empty()) return {};
-    return {{{words, Face::text, Token::dim, 0, false}}};
+    if (place.timeline->strip_words.empty()) return {};
+    return {{{place.timeline->strip_words, Face::text, Token::dim, 0, false}}};
   }
   std::string dim = scene.to_do;
   if (has_reasons(scene, place.page) && !place.low) dim += (dim.empty() ? "" : " ") + scene.reasons;
@@ -404,7 +402,15 @@ void draw_profile(const State& state, const Model& model, ProfileUiState& ui, Co
     commands.push_back(ListKernel{*scene.subject});
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(gutter, gutter));
   float height = size.y;
-  if (with_panel && compact) {
+  if (view.page == ProfilePage::timeline) refresh_timeline(cache, view, model);
+  // The panel of another page speaks of another run.
+  const bool of_recording = view.page == ProfilePage::timeline && cache.timeline.timeline != nullptr;
+  if (of_recording) {
+    if (!compact) {
+      draw_recorded_panel(cache.timeline, {s.px(kPanelWidth), size.y}, commands);
+      ImGui::SameLine();
+    }
+  } else if (with_panel && compact) {
     draw_profile_bar(scene, size.x, commands);
     height -= s.px(kProfileBar) + gutter;
   } else if (with_panel) {
@@ -420,9 +426,9 @@ void draw_profile(const State& state, const Model& model, ProfileUiState& ui, Co
     const float width = ImGui::GetContentRegionAvail().x;
     const bool low = with_panel && height < s.px(kLow);
     bool seek = false;
-    if (view.page == ProfilePage::timeline) refresh_timeline(cache, view, model);
     const bool recorded = view.page == ProfilePage::timeline && cache.timeline.there;
-    const StripPlace place{view.page, recorded ? &cache.timeline : nullptr, width, low, with_panel && compact};
+    const StripPlace place{view.page, recorded ? &cache.timeline : nullptr, width, low,
+                           with_panel && compact && !of_recording};
     const float strip = draw_strip(scene, place, seek, commands);
     if (with_panel || view.page == ProfilePage::timeline)
       draw_page(cache, state, model, {width, height - strip - gutter}, commands);

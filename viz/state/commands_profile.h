@@ -53,6 +53,10 @@ struct FollowKeyTile {
 struct ShowTimePath {
   bool on = true;
 };
+// All SMs of the launch in place of one block's lanes.
+struct ShowAllSms {
+  bool on = true;
+};
 struct ShowRoofLevels {
   bool on = true;
 };
@@ -62,7 +66,7 @@ struct ShowPhase {
 };
 using ProfileCommand = std::variant<ChooseProfilePage, ChooseSourceLine, ChooseCode, ChooseAgainst, ChooseBeatSpan,
                                     ChooseTimeline, CompareTimeline, ChooseTimeBlock, ChooseTimeSpan, FollowKeyTile,
-                                    ShowTimePath, ShowRoofLevels, ShowPhase>;
+                                    ShowTimePath, ShowAllSms, ShowRoofLevels, ShowPhase>;
 
 // The source of a kernel beside its machine code, for the model; one at a time, and one that it is set against.
 struct ListKernel {
@@ -71,6 +75,11 @@ struct ListKernel {
 };
 // The timelines that came with the program, for the model.
 struct FindTimelines {};
+// As a file that is named in the log: one row per state, or a trace for Perfetto.
+struct ExportTimeline {
+  std::string id;  // id_of() it
+  bool trace = false;
+};
 // What is taken of a row beside its figures.
 enum class RowDetail : std::uint8_t {
   samples,    // where its warps wait
@@ -116,7 +125,7 @@ struct AnswerDraft {
 struct KeepLab {};
 // As a file that opens as this kernel.
 struct SaveLab {};
-using ProfileEffect = std::variant<ListKernel, FindTimelines, SampleRow, EditLab, BuildLab, RevertLab, OpenExperiment,
-                                   LimitRegisters, TakeTry, AnswerDraft, KeepLab, SaveLab>;
+using ProfileEffect = std::variant<ListKernel, FindTimelines, ExportTimeline, SampleRow, EditLab, BuildLab, RevertLab,
+                                   OpenExperiment, LimitRegisters, TakeTry, AnswerDraft, KeepLab, SaveLab>;
 
 }  // namespace attn

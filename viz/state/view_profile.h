@@ -33,6 +33,7 @@ struct ProfileView {
   std::int64_t time_from_ns = 0, time_to_ns = 0;
   std::int32_t key_tile = -1;  // that is lit; -1: all are
   bool time_path = true;       // the critical path is drawn over it
+  bool time_sms = false;       // all SMs of the launch in place of one block's lanes
   bool roof_levels = false;    // the roofline by level: DRAM, L2, shared memory
   // The phase whose line is sought: the source goes there once its machine code is known, and then it is `none` again.
   gpu::CodePhase phase = gpu::CodePhase::none;

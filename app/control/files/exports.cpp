@@ -1,7 +1,9 @@
 #include "app/control/files/exports.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,7 +17,9 @@
 #include "profiling/figures/baseline.h"
 #include "profiling/session/session.h"
 #include "profiling/session/trace.h"
+#include "profiling/timeline/timeline_text.h"
 #include "viz/learn/card/learn_scene.h"
+#include "viz/profile/timeline/timeline_scene.h"
 #include "viz/state/run_words.h"
 #include "viz/step/bars/wrong_run.h"
 
@@ -71,6 +75,21 @@ void Exports::write_trace(const std::string& run) {
   const std::size_t rows = rows_with_stages(*session);
   if (rows == 0) return context_.log.warn(tr("These rows have no recorded stages; measure again to get a timeline."));
   write_rows(files_.new_file(".trace.json"), rows, to_trace(*session));
+}
+
+void Exports::write_timeline(const ExportTimeline& what) {
+  const auto& all = context_.model.timelines.all;
+  const auto at = std::ranges::find(all, what.id, [](const auto& t) { return id_of(*t); });
+  if (at == all.end()) return context_.log.warn(tr("There is no recorded timeline to export."));
+  const std::filesystem::path file = files_.new_file(what.trace ? ".trace.json" : ".csv");
+  const auto work = [file, t = *at, trace = what.trace](TaskHandle&) {
+    const std::string text = trace ? timeline_perfetto(*t) : timeline_csv(*t);
+    return write_file_atomically(file, std::as_bytes(std::span(text.data(), text.size())));
+  };
+  files_.start(tr("Saving"), work, [this, file](const Result<void>& written) {
+    written ? context_.log.note(phrase("Timeline written to {}", file.string()))
+            : context_.log.error(written.error().message);
+  });
 }
 
 void Exports::write_rows(const std::filesystem::path& file, std::size_t count, std::string text) {

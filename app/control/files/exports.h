@@ -10,6 +10,7 @@
 #include "app/control/tasks/job_context.h"
 #include "app/graphics/image.h"
 #include "profiling/session/session.h"
+#include "viz/state/commands_profile.h"
 #include "viz/state/commands_step.h"
 
 namespace attn {
@@ -24,6 +25,7 @@ class Exports {
   void write_csv(const std::string& run);
   void write_json(const std::string& run);
   void write_trace(const std::string& run);
+  void write_timeline(const ExportTimeline& what);
   // Asks the window for its pixels; save_picture() writes them.
   void ask_for_picture();
   void save_picture(const std::filesystem::path& file, Image image);

@@ -113,9 +113,9 @@ void add_buttons(EntryList& e) {
   e.add(tr("Profile"), tr("Timeline: who waits for whom in one launch"),
         tr("A block's lanes, its ring, and all blocks"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::timeline}});
-  e.add_in(Workspace::profile, tr("Profile"), tr("Critical path in the timeline"), "",
-           {ShowTimePath{!e.state().view.profile.time_path}})
-      .on = e.state().view.profile.time_path;
+  const bool path = e.state().view.profile.time_path, sms = e.state().view.profile.time_sms;
+  e.add_in(Workspace::profile, tr("Profile"), tr("Critical path in the timeline"), "", {ShowTimePath{!path}}).on = path;
+  e.add_in(Workspace::profile, tr("Profile"), tr("All SMs in the timeline"), "", {ShowAllSms{!sms}}).on = sms;
   e.add_in(Workspace::profile, tr("Profile"), tr("Single timeline"), "", {CompareTimeline{}});
   e.add_in(Workspace::profile, tr("Profile"), tr("First recorded block in the timeline"), "", {ChooseTimeBlock{}});
   e.add_in(Workspace::profile, tr("Profile"), tr("Zoom in on a few key tiles in the timeline"), "", {ChooseTimeSpan{}});

@@ -75,6 +75,7 @@ struct ApplyProfile {
   Result<State> operator()(const ChooseTimeBlock& c) {
     if (c.block < -1) return bad_input(phrase("No block {}.", c.block));
     s.view.profile.time_block = c.block;
+    s.view.profile.time_sms = false;
     s.view.profile.time_from_ns = s.view.profile.time_to_ns = 0;
     s.view.profile.key_tile = -1;
     return std::move(s);
@@ -94,6 +95,10 @@ struct ApplyProfile {
   }
   Result<State> operator()(const ShowTimePath& c) {
     s.view.profile.time_path = c.on;
+    return std::move(s);
+  }
+  Result<State> operator()(const ShowAllSms& c) {
+    s.view.profile.time_sms = c.on;
     return std::move(s);
   }
   Result<State> operator()(const ShowRoofLevels& c) {

@@ -94,6 +94,8 @@ void add_profile_view_keys(std::vector<StateKey>& keys) {
   keys.push_back(number_key(
       "profile_key_tile", -1, kMostTile, [](auto& s) -> auto& { return s.view.profile.key_tile; }));
   keys.push_back(flag_key(
+      "profile_time_sms", [](auto& s) -> auto& { return s.view.profile.time_sms; }));
+  keys.push_back(flag_key(
       "profile_path", [](auto& s) -> auto& { return s.view.profile.time_path; }));
 }
 

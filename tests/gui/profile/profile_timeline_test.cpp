@@ -209,5 +209,70 @@ TEST_F(TimelineWindowTest, ABlockIsChosenByMouseAndByKeyboard) {
   }));
 }
 
+// The tail is in the first picture, a click enlarges it, and a click on a block goes back to lanes.
+TEST_F(TimelineWindowTest, AllSmsAreUnderTheAnswerAboutTheTailAndAPageOfTheirOwn) {
+  auto session = read_session(test::source_folder() + "/assets/sessions/h100-timeline.attn");
+  ASSERT_TRUE(session);
+  window = std::make_unique<TestWindow>(1440, 900);
+  window->controller().update({ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::timeline},
+                               ChooseTimeline{id_of(session->timelines.front())}});
+  window->draw_frames(2);
+  window->controller().wait();
+  window->draw_frames(4);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(child("profile_timeline"));
+    const ImRect tail = ctx->ItemInfo("timeline_tail").RectFull;
+    IM_CHECK(tail.Max.y < 450);
+    ctx->ItemClick("timeline_tail");
+    ctx->Yield(2);
+    IM_CHECK(view().time_sms);
+    ctx->SetRef(child("profile_timeline"));
+    IM_CHECK(!ctx->ItemExists("timeline_lanes"));
+    const ImRect all = ctx->ItemInfo("timeline_sms").RectFull;
+    IM_CHECK(all.Max.y < 900);
+    IM_CHECK(all.GetHeight() > 300);
+    ctx->ItemClick("All SMs");
+    IM_CHECK(!view().time_sms);
+    ctx->SetRef(child("profile_timeline"));
+    IM_CHECK(ctx->ItemExists("timeline_lanes"));
+  }));
+}
+
+TEST_F(TimelineWindowTest, TheBlockRecordedInDetailIsChosenAmongAllSms) {
+  open(1440);
+  const TimelinesView& timelines = window->controller().model().timelines;
+  const auto shown = timelines.all.front();
+  window->controller().update({ChooseTimeline{id_of(*shown)}, ShowAllSms{true}});
+  window->draw_frames(4);
+  const PipelineScene scene = timeline_scene(shown, timelines, shown->kernel);
+  const auto band = std::ranges::find(scene.bands, true, &BlockBand::shown);
+  ASSERT_NE(band, scene.bands.end());
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(child("profile_timeline"));
+    const ImRect all = ctx->ItemInfo("timeline_sms").RectFull;
+    const auto x = static_cast<float>((band->from_ns + band->to_ns) / 2 / scene.launch_ns);
+    const float y = (static_cast<float>(band->row) +
+                     (static_cast<float>(band->place) + 0.5F) / static_cast<float>(scene.band_places)) /
+                    static_cast<float>(scene.band_rows);
+    ctx->MouseMoveToPos({all.Min.x + x * all.GetWidth(), all.Min.y + y * all.GetHeight()});
+    ctx->MouseClick(0);
+    ctx->Yield(2);
+    IM_CHECK(!view().time_sms);
+    IM_CHECK_EQ(view().time_block, band->block);
+  }));
+}
+
+// The panel speaks of the recording, whatever run the other pages show.
+TEST_F(TimelineWindowTest, ThePanelIsOfTheRecording) {
+  open(1440);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(child("profile_panel"));
+    IM_CHECK(ctx->ItemExists("Perfetto"));
+    IM_CHECK(ctx->ItemExists("CSV"));
+    IM_CHECK(child("recorded") != nullptr);
+    IM_CHECK(child("profile_figures") == nullptr);
+  }));
+}
+
 }  // namespace
 }  // namespace attn

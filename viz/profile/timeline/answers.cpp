@@ -134,6 +134,7 @@ PipelineScene::Answer tail_answer(const PipelineScene& scene) {
                       ? tr("Nowhere: all SMs finish together.")
                       : phrase("At the end: {:.1f} ± {:.1f} µs, {} of all SM time.", tail_ns(scene) * 1e-3,
                                residual_ns(*scene.timeline) * 1e-3, time_share_text(idle));
+  answer.with_bands = true;
   return answer;
 }
 

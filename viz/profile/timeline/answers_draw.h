@@ -3,10 +3,12 @@
 
 #include "viz/draw/canvas.h"
 #include "viz/profile/timeline/timeline_scene.h"
+#include "viz/state/commands.h"
 
 namespace attn {
 
 float answers_height(const PipelineScene& scene, float width);
-void draw_answers(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width);
+// All SMs are below the answer about the tail; a click on them shows them large.
+void draw_answers(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width, Commands& commands);
 
 }  // namespace attn

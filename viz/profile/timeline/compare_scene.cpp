@@ -51,8 +51,8 @@ template <class Change>
 const Timeline* other_of(const Timeline& t, const TimelinesView& all, Change change) {
   const Timeline* found = nullptr;
   for (const auto& other : all.all) {
-    const bool fits = other->kernel == t.kernel && other->problem == t.problem && on_same_card(t, *other) &&
-                      change(other->options) && other->plain_us > 0 && t.plain_us > 0;
+    const bool fits = !all.refused.contains(other.get()) && other->kernel == t.kernel && other->problem == t.problem &&
+                      on_same_card(t, *other) && change(other->options) && other->plain_us > 0 && t.plain_us > 0;
     if (fits && (found == nullptr || (found->plain_quartiles.q1 <= 0 && other->plain_quartiles.q1 > 0)))
       found = other.get();
   }

@@ -55,8 +55,9 @@ void draw_share(ImDrawList* list, const Box& part, const PathShare& share) {
 }
 
 struct KeyEntry {
+  enum class Of : std::uint8_t { look, path, release, idle, tensors };
+  Of of = Of::look;
   StretchLook look = StretchLook::work;
-  bool path = false, tensors = false;
 };
 
 constexpr std::array kHues{TensorColour::q, TensorColour::k, TensorColour::v,
@@ -65,20 +66,24 @@ constexpr std::array kHues{TensorColour::q, TensorColour::k, TensorColour::v,
 // Of what the rows have: no slot of a ring is explained where there is no ring.
 std::vector<KeyEntry> key_entries(const PipelineScene& scene) {
   std::vector<KeyEntry> entries;
-  for (const StretchLook look :
-       {StretchLook::work, StretchLook::wait, StretchLook::flight, StretchLook::landed, StretchLook::read})
+  for (const StretchLook look : {StretchLook::work, StretchLook::wait, StretchLook::flight, StretchLook::landed,
+                                 StretchLook::read, StretchLook::nothing})
     if (std::ranges::any_of(scene.rows, [&](const TimelineRow& row) {
           return std::ranges::find(row.stretches, look, &TimelineStretch::look) != row.stretches.end();
         }))
-      entries.push_back({look});
-  if (scene.with_path && !scene.path.empty()) entries.push_back({StretchLook::work, true, false});
-  entries.push_back({StretchLook::work, false, true});
+      entries.push_back({KeyEntry::Of::look, look});
+  if (!scene.idle.empty()) entries.push_back({KeyEntry::Of::idle});
+  if (scene.with_path && !scene.path.empty()) entries.push_back({KeyEntry::Of::path});
+  if (scene.follow >= 0 && !scene.releases.empty()) entries.push_back({KeyEntry::Of::release});
+  entries.push_back({KeyEntry::Of::tensors});
   return entries;
 }
 
 std::string words_of(const KeyEntry& e) {
-  if (e.path) return tr("the critical path");
-  if (e.tensors) return tr("colour: Q, K, V, S, P or O");
+  if (e.of == KeyEntry::Of::path) return tr("the critical path");
+  if (e.of == KeyEntry::Of::release) return tr("who released whom");
+  if (e.of == KeyEntry::Of::idle) return tr("surely idle");
+  if (e.of == KeyEntry::Of::tensors) return tr("colour: Q, K, V, S, P or O");
   switch (e.look) {
     case StretchLook::work:
       return tr("its instructions run");
@@ -91,7 +96,7 @@ std::string words_of(const KeyEntry& e) {
     case StretchLook::read:
       return tr("read");
     case StretchLook::nothing:
-      break;
+      return tr("free");
   }
   return {};
 }
@@ -138,9 +143,17 @@ void draw_timeline_key(ImDrawList* list, const PipelineScene& scene, ImVec2 at, 
   flow(words, kSample, width, [&](std::size_t n, ImVec2 place) {
     const ImVec2 top{at.x + place.x, at.y + place.y};
     const float middle = top.y + s.px(kLine) / 2;
-    if (entries[n].path) {
+    if (entries[n].of == KeyEntry::Of::path) {
       list->AddLine({top.x, middle}, {top.x + s.px(kSample), middle}, colour(s.theme, Token::text), s.px(2));
-    } else if (entries[n].tensors) {
+    } else if (entries[n].of == KeyEntry::Of::release) {
+      const ImU32 ink = colour(s.theme, Token::dim);
+      const float tip = top.x + s.px(kSample), half = s.px(3);
+      list->AddLine({top.x, middle}, {tip - s.px(5), middle}, ink, s.px(1));
+      list->AddTriangleFilled({tip, middle}, {tip - s.px(5), middle - half}, {tip - s.px(5), middle + half}, ink);
+    } else if (entries[n].of == KeyEntry::Of::idle) {
+      draw_outline(list, {{top.x + s.px(4), middle - s.px(7)}, {top.x + s.px(14), middle + s.px(7)}},
+                   faded(colour(s.theme, Token::dim), 0.75F), s.px(1), 3);
+    } else if (entries[n].of == KeyEntry::Of::tensors) {
       const float each = s.px(kSample) / static_cast<float>(kHues.size());
       for (std::size_t t = 0; t < kHues.size(); ++t)
         list->AddRectFilled({top.x + each * static_cast<float>(t), middle - s.px(5)},

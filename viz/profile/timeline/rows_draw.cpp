@@ -13,6 +13,7 @@ namespace attn {
 namespace {
 
 constexpr float kNarrowest = 3;  // pixels: stretches that are narrower are joined
+constexpr float kLeastIdle = 4;  // logical pixels
 constexpr float kOthers = 0.4F;  // what is not of the tile that is followed
 
 float strength(const PipelineScene& scene, const TimelineStretch& x) {
@@ -23,8 +24,11 @@ float strength(const PipelineScene& scene, const TimelineStretch& x) {
 void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU32 ink, ImU32 patch) {
   const Style& s = style();
   if (x.letter.empty()) return;
-  const std::string tile = x.tile >= 0 ? fmt::format("{}", x.tile) : "";
-  const float letter = text_width(Face::maths, 13, x.letter), number = text_width(Face::mono, 10, tile);
+  const bool word = x.letter.size() > 1;  // of what is no tensor
+  const Face face = word ? Face::text : Face::maths;
+  const float size = word ? 11 : 13;
+  const std::string tile = x.tile >= 0 && !word ? fmt::format("{}", x.tile) : "";
+  const float letter = text_width(face, size, x.letter), number = text_width(Face::mono, 10, tile);
   const bool low = box.height() < s.px(20);
   // In the middle of what is in sight.
   const float from = std::max(box.min.x, list->GetClipRectMin().x), to = std::min(box.max.x, list->GetClipRectMax().x);
@@ -38,8 +42,7 @@ void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU
     list->AddRectFilled({left - s.px(1), middle - half + s.px(1)}, {left + wide + s.px(1), middle + half - s.px(1)},
                         patch);
   }
-  draw_text_in(list, {{left, box.min.y - up}, {left + letter, box.max.y - up}}, Align::left, Face::maths, 13, ink,
-               x.letter);
+  draw_text_in(list, {{left, box.min.y - up}, {left + letter, box.max.y - up}}, Align::left, face, size, ink, x.letter);
   if (both)
     // Lower than the letter, where the box has room for that.
     draw_text_in(list, {{left + letter + s.px(1), box.min.y + s.px(low ? 1 : 2)}, {to, box.max.y + s.px(low ? 1 : 2)}},
@@ -106,6 +109,7 @@ void draw_row(ImDrawList* list, const Chart& chart, const TimelineRow& row, cons
   list->PushClipRect(place.min, place.max, true);
   each_in_sight(chart, row, [&](const TimelineStretch& x) {
     const Box box = place_of(chart, x, place);
+    if (box.width() < kNarrowest && x.look == StretchLook::nothing) return;
     if (box.width() < kNarrowest && x.look != StretchLook::read && x.look != StretchLook::landed) {
       if (joined_to >= box.min.x - 1)
         joined_to = box.max.x;
@@ -151,6 +155,53 @@ const TimelineStretch* under_pointer(const Chart& chart, ImVec2 at) {
     return stretch_at(chart.scene.rows[n], chart.clock_of(at.x), (at.y - row.min.y) / row.height());
   }
   return nullptr;
+}
+
+const ReleaseArrow* release_of(const PipelineScene& scene, const TimelineStretch& wait) {
+  for (const ReleaseArrow& a : scene.releases) {
+    const std::vector<TimelineStretch>& row = scene.rows[a.row].stretches;
+    if (a.from == wait.from && &wait >= row.data() && &wait < row.data() + row.size()) return &a;
+  }
+  return nullptr;
+}
+
+// From the edge of the one row to the near edge of the other.
+void draw_release(ImDrawList* list, const Chart& chart, const ReleaseArrow& a, ImU32 ink) {
+  const Style& s = style();
+  if (a.to < chart.scene.from || a.at > chart.scene.to || a.by_row == a.row) return;
+  const Box &from = chart.rows[a.by_row], &to = chart.rows[a.row];
+  const bool down = from.centre().y < to.centre().y;
+  const float high = s.px(5), half = s.px(3), way = down ? -high : high;
+  const ImVec2 begin{chart.x_of(a.at), down ? from.max.y : from.min.y};
+  const ImVec2 tip{chart.x_of(a.to), down ? to.min.y + to.height() * kWaitTop : to.max.y};
+  list->PushClipRect(chart.plot.min, chart.plot.max, true);
+  list->AddLine(begin, {tip.x, tip.y + way}, ink, s.px(1));
+  list->AddTriangleFilled(tip, {tip.x - half, tip.y + way}, {tip.x + half, tip.y + way}, ink);
+  list->PopClipRect();
+}
+
+void draw_releases(ImDrawList* list, const Chart& chart) {
+  if (chart.scene.follow < 0) return;
+  for (const ReleaseArrow& a : chart.scene.releases)
+    if (a.tile == chart.scene.follow) draw_release(list, chart, a, colour(style().theme, Token::dim));
+}
+
+void draw_idle(ImDrawList* list, const Chart& chart) {
+  const Style& s = style();
+  float top = 0, bottom = 0;
+  for (std::size_t n = 0; n < chart.rows.size(); ++n) {
+    if (!chart.scene.rows[n].of_products) continue;
+    if (bottom <= 0) top = chart.rows[n].min.y;
+    bottom = chart.rows[n].max.y;
+  }
+  if (bottom <= top) return;
+  list->PushClipRect({chart.plot.min.x, top - s.px(2)}, {chart.plot.max.x, bottom + s.px(2)}, true);
+  for (const auto& [from, to] : chart.scene.idle) {
+    const Box box{{chart.x_of(from), top}, {chart.x_of(to), bottom}};
+    if (box.width() < s.px(kLeastIdle) || to < chart.scene.from || from > chart.scene.to) continue;
+    draw_outline(list, box, faded(colour(s.theme, Token::dim), 0.75F), s.px(1), 3);
+  }
+  list->PopClipRect();
 }
 
 }  // namespace attn

@@ -34,5 +34,12 @@ void draw_row(ImDrawList* list, const Chart& chart, const TimelineRow& row, cons
 void draw_row_letters(ImDrawList* list, const Chart& chart, const TimelineRow& row, const Box& place);
 void draw_labels(ImDrawList* list, const Chart& chart, float left);
 const TimelineStretch* under_pointer(const Chart& chart, ImVec2 at);
+// Who released this wait; null: it is none, or nobody did.
+const ReleaseArrow* release_of(const PipelineScene& scene, const TimelineStretch& wait);
+// Of the waits for the key tile that is followed; none is.
+void draw_releases(ImDrawList* list, const Chart& chart);
+void draw_release(ImDrawList* list, const Chart& chart, const ReleaseArrow& a, ImU32 ink);
+// Where no product is in flight, over the rows of products.
+void draw_idle(ImDrawList* list, const Chart& chart);
 
 }  // namespace attn

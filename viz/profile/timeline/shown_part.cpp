@@ -57,6 +57,7 @@ void show_part(PipelineScene& s, const ProfileView& view) {
     s.to = std::clamp<std::int64_t>(clocks(static_cast<double>(view.time_to_ns)), s.from + 1, s.length);
   }
   s.whole = s.from == 0 && s.to == s.length;
+  s.sms_shown = view.time_sms;
   s.follow = view.key_tile;
   const auto in_sight =
       std::ranges::count_if(s.path, [&](const PathStretch& p) { return p.to > s.from && p.from < s.to; });

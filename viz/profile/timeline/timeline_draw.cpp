@@ -19,6 +19,7 @@
 #include "viz/profile/timeline/choices_draw.h"
 #include "viz/profile/timeline/keys_draw.h"
 #include "viz/profile/timeline/rows_draw.h"
+#include "viz/profile/timeline/sms_draw.h"
 
 namespace attn {
 namespace {
@@ -27,6 +28,7 @@ namespace {
 constexpr float kHead = 24, kWordsGap = 6, kAxis = 18, kOverviewGap = 8, kLabel = 148, kLabelNarrow = 104,
                 kNarrowCard = 640, kPads = 24;
 constexpr float kLeastDrag = 4;
+constexpr int kMostTail = 4;      // lines
 constexpr float kPathAt = 0.08F;  // of a tall row: above its names
 
 ChooseTimeSpan whole_block(const PipelineScene& scene) {
@@ -142,9 +144,13 @@ void follow_pointer(ImDrawList* list, const Chart& chart, Commands& commands) {
     const TimelineStretch* x = under_pointer(chart, io.MousePos);
     if (x == nullptr) return;
     const std::int64_t clocks = x->to - x->from;
-    show_tooltip(phrase("{}\n{}, {} clocks; from {} on", x->what, duration_text(chart.scene, clocks), clocks,
-                        duration_text(chart.scene, x->from)),
-                 360);
+    std::string words = phrase("{}\n{}, {} clocks; from {} on", x->what, duration_text(chart.scene, clocks), clocks,
+                               duration_text(chart.scene, x->from));
+    if (const ReleaseArrow* a = release_of(chart.scene, *x); a != nullptr) {
+      draw_release(list, chart, *a, colour(s.theme, Token::text));
+      words += "\n" + a->words;
+    }
+    show_tooltip(words, 360);
   }
 }
 
@@ -158,7 +164,14 @@ float overview_height(const PipelineScene& scene) {
   for (const TimelineRow& row : scene.overview) height += row.height + row.gap;
   return style().px(height);
 }
+// Over all SMs: nothing of the one block, so that they have the room.
+TextRuns tail_runs(const PipelineScene& scene) {
+  const std::string answer = scene.answers.empty() ? std::string() : scene.answers.back().answer + " ";
+  return {{answer, Face::bold, Token::text, 0, false}, {scene.tail, Face::text, Token::dim, 0, false}};
+}
+
 float words_height(const PipelineScene& scene, float width) {
+  if (scene.sms_shown) return draw_paragraph(nullptr, {}, width, 13, tail_runs(scene), kMostTail, false);
   const TextRuns words{{scene.words, Face::text, Token::dim, 0, false}};
   const float below =
       scene.words.empty() ? 0 : draw_paragraph(nullptr, {}, width, 13, words, 6, false) + style().px(kWordsGap);
@@ -169,10 +182,19 @@ float notes_height(const PipelineScene& scene, float width) {
   return draw_paragraph(nullptr, {}, width, 12, {{scene.notes, Face::text, Token::dim, 0, false}}, 4, false);
 }
 
+void draw_title(ImDrawList* list, const PipelineScene& scene, const Box& line, float right) {
+  const Style& s = style();
+  draw_text_in(list, line, Align::left, Face::bold, 13, colour(s.theme, Token::text), tr("Timeline"));
+  const float left = line.min.x + text_width(Face::bold, 13, tr("Timeline")) + s.px(12);
+  std::string words = scene.sms_shown ? sms_words() : scene.title;
+  if (!scene.sms_shown && scene.follow >= 0) words += phrase("; key tile {} is lit", scene.follow);
+  draw_text_in(list, {{left, line.min.y}, {right, line.max.y}}, Align::left, Face::text, 12,
+               colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, right - left));
+}
+
 // Title, what to press.
 void draw_head(ImDrawList* list, const PipelineScene& scene, const Box& line, Commands& commands) {
   const Style& s = style();
-  draw_text_in(list, line, Align::left, Face::bold, 13, colour(s.theme, Token::text), tr("Timeline"));
   float right = line.max.x;
   const auto button = [&](const char* label, bool on, const char* help) {
     right -= text_width(Face::text, 12, label) + s.px(12);
@@ -181,6 +203,9 @@ void draw_head(ImDrawList* list, const PipelineScene& scene, const Box& line, Co
     right -= s.px(6);
     return clicked;
   };
+  if (button(tr("All SMs"), scene.sms_shown, tr("All blocks of the launch: waves, gaps and the tail")))
+    commands.push_back(ShowAllSms{!scene.sms_shown});
+  if (scene.sms_shown) return draw_title(list, scene, line, right);
   if (!scene.path.empty() && button(tr("Path"), scene.path_wanted,
                                     scene.path_wanted && !scene.with_path
                                         ? tr("Zoom in to see the critical path: it has too many segments at this scale")
@@ -192,10 +217,7 @@ void draw_head(ImDrawList* list, const PipelineScene& scene, const Box& line, Co
     commands.push_back(ChooseTimeSpan{});
   if (scene.follow >= 0 && button(tr("All tiles"), false, tr("Follows no key tile")))
     commands.push_back(FollowKeyTile{});
-  const float left = line.min.x + text_width(Face::bold, 13, tr("Timeline")) + s.px(12);
-  const std::string follow = scene.follow < 0 ? "" : phrase("; key tile {} is lit", scene.follow);
-  draw_text_in(list, {{left, line.min.y}, {right, line.max.y}}, Align::left, Face::text, 12,
-               colour(s.theme, Token::dim), fitted_text(Face::text, 12, scene.title + follow, right - left));
+  draw_title(list, scene, line, right);
 }
 
 // The second recording: its lanes under the same axis, and what differs.
@@ -216,6 +238,8 @@ float draw_beside(ImDrawList* list, const PipelineScene& scene, const Box& plot,
   chart.plot.max.y = y;
   draw_labels(list, chart, left);
   for (std::size_t n = 0; n < chart.rows.size(); ++n) draw_row(list, chart, beside.rows[n], chart.rows[n]);
+  draw_idle(list, chart);
+  draw_releases(list, chart);
   for (std::size_t n = 0; n < chart.rows.size(); ++n) draw_row_letters(list, chart, beside.rows[n], chart.rows[n]);
   ImGui::SetCursorScreenPos(chart.plot.min);
   ImGui::InvisibleButton("timeline_beside", {chart.plot.width(), std::max(1.0F, chart.plot.height())});
@@ -234,25 +258,33 @@ float beside_height(const PipelineScene& scene, float width) {
   return height;
 }
 
-void draw_lanes(const PipelineScene& scene, Commands& commands) {
+// Head, menus, answers. Returns the y below them.
+float draw_above(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width, Commands& commands) {
   const Style& s = style();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, right = at.x + width;
+  const float right = at.x + width;
   draw_head(list, scene, {at, {right, at.y + s.px(kHead)}}, commands);
   float y = at.y + s.px(kHead);
   draw_timeline_choices(scene, {{at.x, y}, {right, y + s.px(kTimelineChoices)}}, commands);
   y += s.px(kTimelineChoices);
+  if (scene.sms_shown) return y + draw_paragraph(list, {at.x, y}, width, 13, tail_runs(scene), kMostTail);
   float words = y;
   if (scene.answers.empty()) {
     draw_text(list, {at.x, y}, Face::bold, 17, colour(s.theme, Token::text), scene.headline);
     words += line_height(17);
   } else {
-    draw_answers(list, scene, {at.x, y}, width);
+    draw_answers(list, scene, {at.x, y}, width, commands);
     words += answers_height(scene, width) + s.px(kWordsGap);
   }
   draw_paragraph(list, {at.x, words}, width, 13, {{scene.words, Face::text, Token::dim, 0, false}}, 6);
-  y += words_height(scene, width);
+  return y + words_height(scene, width);
+}
+
+void draw_lanes(const PipelineScene& scene, Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, right = at.x + width;
+  float y = draw_above(list, scene, at, width, commands);
   draw_path_bar(list, scene, {at.x, y}, width);
   y += path_bar_height(scene, width);
   const float label = s.px(width < s.px(kNarrowCard) ? kLabelNarrow : kLabel);
@@ -273,7 +305,9 @@ void draw_lanes(const PipelineScene& scene, Commands& commands) {
   draw_axis(list, chart, axis);
   draw_labels(list, chart, at.x);
   for (std::size_t n = 0; n < chart.rows.size(); ++n) draw_row(list, chart, scene.rows[n], chart.rows[n]);
+  draw_idle(list, chart);
   draw_path(list, chart);
+  draw_releases(list, chart);
   for (std::size_t n = 0; n < chart.rows.size(); ++n) draw_row_letters(list, chart, scene.rows[n], chart.rows[n]);
   follow_pointer(list, chart, commands);
   if (scene.beside != nullptr) y = draw_beside(list, scene, chart.plot, at.x, y);
@@ -282,18 +316,36 @@ void draw_lanes(const PipelineScene& scene, Commands& commands) {
   draw_paragraph(list, {at.x, y}, width, 12, {{scene.notes, Face::text, Token::dim, 0, false}}, 4);
 }
 
+float above_height(const PipelineScene& scene, float width) {
+  return style().px(kHead + kTimelineChoices) + words_height(scene, width);
+}
+
 float lanes_height(const PipelineScene& scene, float width) {
   const Style& s = style();
   const float inner = width - 2 * s.px(kCardSide);
   return beside_height(scene, inner) + path_bar_height(scene, inner) + timeline_key_height(scene, inner) +
-         s.px(kPads + kHead + kTimelineChoices + kOverviewGap + kAxis + 4) + words_height(scene, inner) +
-         overview_height(scene) + rows_height(scene) + notes_height(scene, inner);
+         s.px(kPads + kOverviewGap + kAxis + 4) + above_height(scene, inner) + overview_height(scene) +
+         rows_height(scene) + notes_height(scene, inner);
+}
+
+void draw_sms_page(const PipelineScene& scene, Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
+  const float y = draw_above(list, scene, at, room.x, commands) + s.px(kOverviewGap);
+  draw_all_sms(list, scene, {{at.x, y}, {at.x + room.x, at.y + room.y}}, commands);
+}
+
+float sms_page_height(const PipelineScene& scene, float width) {
+  const Style& s = style();
+  return s.px(kPads + kOverviewGap) + above_height(scene, width - 2 * s.px(kCardSide)) + sms_height(scene);
 }
 
 }  // namespace
 
 float timeline_height(const PipelineScene& scene, float width) {
   if (!scene.there) return style().px(92);
+  if (scene.sms_shown) return sms_page_height(scene, width);
   return lanes_height(scene, width) + style().px(12) + blocks_height(scene, width);
 }
 
@@ -303,6 +355,10 @@ void draw_timeline(const PipelineScene& scene, ImVec2 size, Commands& commands) 
       heading(tr("Timeline"));
       dim_text(scene.empty);
     }
+    return ImGui::EndChild();
+  }
+  if (scene.sms_shown) {
+    if (begin_card("profile_timeline", size)) draw_sms_page(scene, commands);
     return ImGui::EndChild();
   }
   if (begin_card("profile_timeline", {size.x, lanes_height(scene, size.x)})) draw_lanes(scene, commands);

@@ -11,12 +11,13 @@
 
 #include "kernels/base/hash.h"
 #include "kernels/base/text.h"
+#include "profiling/timeline/releases.h"
 #include "profiling/timeline/timeline_text.h"
 
 namespace attn {
 namespace {
 
-constexpr float kLane = 40, kSlot = 16, kProduct = 11, kProducer = 16, kWaitTop = 0.58F;
+constexpr float kLane = 40, kSlot = 16, kProduct = 11, kProducer = 16;
 constexpr double kSmallest = 0.005;  // a share of a lane's time that has no name
 
 Ink ink_of(StateOf of) {
@@ -27,6 +28,7 @@ Ink ink_of(StateOf of) {
 }
 
 std::string letter_of(StateOf of) {
+  if (of == StateOf::turn) return tr("turn");
   constexpr std::array kLetters{"", "Q", "K", "V", "S", "P", "O", "", ""};
   return kLetters.at(static_cast<std::size_t>(of));
 }
@@ -43,6 +45,7 @@ class Scene {
     add_choices();
     add_strip();
     s_.empty = why_no_picture(t_);
+    if (const auto why = timelines_.refused.find(&t_); why != timelines_.refused.end()) s_.empty = why->second;
     const std::vector<std::int32_t> detailed = detailed_blocks(t_);
     if (s_.empty.empty() && detailed.empty()) s_.empty = tr("No block of this recording was recorded event by event.");
     if (!s_.empty.empty()) return std::move(s_);
@@ -57,10 +60,11 @@ class Scene {
     add_lanes();
     add_products();
     add_slots();
+    add_releases();
     add_path();
     add_sums();
     add_states();
-    add_bands();
+    add_bands(s_, p_.block);
     add_words();
     s_.tail = tail_words(s_);
     return std::move(s_);
@@ -140,7 +144,8 @@ class Scene {
       const auto takes = std::ranges::count(s_.choices, without_take(c.id),
                                             [](const PipelineScene::Choice& x) { return without_take(x.id); });
       if (takes > 0) c.words += phrase(", take {}", takes + 1);
-      c.may_be_beside = !c.on && t->problem == t_.problem && t->device == t_.device && t->kernel == t_.kernel;
+      c.may_be_beside = !c.on && t->problem == t_.problem && t->device == t_.device && t->kernel == t_.kernel &&
+                        !timelines_.refused.contains(t.get());
       c.tip = phrase("{} on {}, {}", t->kernel, describe(t->problem), t->device);
       s_.choices.push_back(std::move(c));
     }
@@ -188,6 +193,7 @@ class Scene {
                                                  [&](std::size_t n) { return t_.lanes[n].kind == LaneKind::consumer; });
         row.label = first ? tr("tensor cores, at most") : "";
         row.height = kProduct;
+        row.of_products = true;
         row.gap = first ? 10 : 1;
         for (const Product& x : p_.products) {
           if (x.lane != p_.lanes[l] || x.of_o != of_o) continue;
@@ -205,6 +211,31 @@ class Scene {
         products_row_[{p_.lanes[l], of_o}] = s_.rows.size() - 1;
       }
     }
+    add_idle();
+  }
+
+  void add_idle() {
+    if (p_.products.empty()) return;
+    std::vector<std::pair<std::int64_t, std::int64_t>> busy;
+    for (const Product& x : p_.products) busy.emplace_back(rel(x.issued), rel(x.returned));
+    std::ranges::sort(busy);
+    busy.emplace_back(p_.length(), p_.length());
+    std::int64_t until = 0, idle = 0;
+    for (const auto& [from, to] : busy) {
+      if (from > until) s_.idle.emplace_back(until, from), idle += from - until;
+      until = std::max(until, to);
+    }
+    s_.idle_share = share_of(idle);
+  }
+
+  void add_releases() {
+    for (const Release& r : releases_of(t_, p_)) {
+      ReleaseArrow a{rel(r.from), rel(r.to), rel(r.at), 0, rows_of_lane_.at(r.lane), r.tile, {}};
+      a.by_row = r.slot < 0 ? rows_of_lane_.at(r.by) : slot_row_.at(r.slot);
+      const std::string by = r.slot < 0 ? lane_words(t_, r.by) : phrase("the copy into slot {}", r.slot);
+      a.words = phrase("Released by {}, {} clocks before it went on", by, r.to - r.at);
+      s_.releases.push_back(std::move(a));
+    }
   }
 
   void add_slots() {
@@ -215,8 +246,19 @@ class Scene {
       row.label = slot == 0 ? phrase("ring, slot {}", slot) : phrase("slot {}", slot);
       row.height = kSlot;
       row.gap = slot == 0 ? 12 : 3;
-      for (const SlotUse& use : p_.slots)
-        if (use.slot == slot) add_use(row, use);
+      std::int64_t free = p_.start;
+      const auto add_free = [&](std::int64_t to) {
+        if (to > free)
+          row.stretches.push_back(
+              {rel(free), rel(to), StretchLook::nothing, Token::faint, "", -1, 0, 1, phrase("slot {}: free", slot)});
+      };
+      for (const SlotUse& use : p_.slots) {
+        if (use.slot != slot) continue;
+        add_free(use.asked);
+        add_use(row, use);
+        free = use.freed;
+      }
+      add_free(p_.end);
       slot_row_[slot] = s_.rows.size();
       s_.rows.push_back(std::move(row));
     }
@@ -333,50 +375,9 @@ class Scene {
       if (x.lane == p_.products.front().lane) s_.issues.push_back(rel(x.issued));
     }
     if (tiles == 0) return;
-    for (const auto& [tag, sum] : clocks) s_.states.push_back({words_of_state(tag), sum / tiles * s_.ns_a_clock});
+    for (const auto& [tag, sum] : clocks)
+      s_.states.push_back({words_of_state(tag), sum / tiles * s_.ns_a_clock, std::string(tag_of(tag))});
     std::ranges::sort(s_.states, std::ranges::greater(), &PipelineScene::StateTime::ns);
-  }
-
-  // SMs by the end of their last block, so that a tail is an area.
-  void add_bands() {
-    std::map<std::int32_t, double> ends;
-    for (const TimedBlock& b : t_.blocks) ends[b.sm] = std::max(ends[b.sm], static_cast<double>(b.end_ns));
-    std::vector<std::pair<double, std::int32_t>> order;
-    order.reserve(ends.size());
-    for (const auto& [sm, end] : ends) order.emplace_back(end, sm);
-    std::ranges::sort(order);
-    std::map<std::int32_t, std::int32_t> row;
-    for (const auto& [end, sm] : order) row.emplace(sm, static_cast<std::int32_t>(row.size()));
-    s_.band_rows = static_cast<std::int32_t>(order.size());
-    s_.launch_ns = static_cast<double>(span_ns(t_));
-    for (std::size_t n = 0; n < t_.blocks.size(); ++n) {
-      const TimedBlock& b = t_.blocks[n];
-      BlockBand band;
-      band.row = row.at(b.sm);
-      band.sm = b.sm;
-      band.from_ns = static_cast<double>(b.start_ns);
-      band.to_ns = static_cast<double>(b.end_ns);
-      band.block = b.block;
-      band.shown = static_cast<std::int32_t>(n) == p_.block;
-      band.detailed = std::ranges::find(s_.blocks, b.block) != s_.blocks.end();
-      s_.bands.push_back(std::move(band));
-    }
-    for (const TimelineLane& lane : t_.lanes) {
-      if (lane.kind != LaneKind::consumer || lane.index != 0 || lane.block < 0) continue;
-      BlockBand& band = s_.bands[static_cast<std::size_t>(lane.block)];
-      for (std::int64_t e = lane.first; e < lane.first + lane.count; ++e) {
-        const TimelineEvent& event = t_.events[static_cast<std::size_t>(e)];
-        if (tag_of(event.tag) == "tile") band.tiles_ns.push_back(ns_of(t_, lane, event.at));
-      }
-    }
-    for (std::size_t n = 0; n < t_.blocks.size(); ++n) {
-      const TimedBlock& b = t_.blocks[n];
-      s_.bands[n].tip = phrase("Block {} on SM {}: {:.1f} to {:.1f} µs, {} query tiles", b.block, b.sm,
-                               static_cast<double>(b.start_ns) * 1e-3, static_cast<double>(b.end_ns) * 1e-3,
-                               s_.bands[n].tiles_ns.size());
-      if (s_.bands[n].detailed && !s_.bands[n].shown)
-        s_.bands[n].tip += std::string("\n") + tr("Click to show this block's lanes.");
-    }
   }
 
   void add_words() {

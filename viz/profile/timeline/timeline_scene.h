@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/recording/timeline.h"
@@ -20,6 +21,8 @@ namespace attn {
 // How a stretch is drawn: its own instructions filled; a wait as a low outline; in flight hatched with a border; landed
 // pale; nothing dashed.
 enum class StretchLook : std::uint8_t { work, wait, flight, landed, read, nothing };
+
+constexpr float kWaitTop = 0.58F;  // of a consumer's row: a wait is low
 
 struct TimelineStretch {
   std::int64_t from = 0, to = 0;  // clocks of the SM from the block's start
@@ -35,6 +38,7 @@ struct TimelineRow {
   std::string label, below;                // "consumer 0", "rows 0-63"
   float height = 20;                       // logical pixels
   float gap = 6;                           // above it
+  bool of_products = false;                // in flight in the tensor cores
   std::vector<TimelineStretch> stretches;  // by their beginning
 };
 
@@ -52,12 +56,26 @@ struct PathShare {
   double share = 0;
 };
 
+// Who ended a wait: from the row of a lane that let it go, or of a slot whose copy landed, to the row of the lane.
+struct ReleaseArrow {
+  std::int64_t from = 0, to = 0, at = 0;  // clocks from the block's start: the wait, and when it was let go
+  std::size_t by_row = 0, row = 0;
+  std::int32_t tile = -1;
+  std::string words;  // "Released by consumer 1, 120 clocks before it went on"
+};
+
 // A block on its SM, ns from the launch's start.
 struct BlockBand {
   std::int32_t row = 0;  // of the SMs, by their end
   std::int32_t sm = 0;
+  std::int32_t place = 0;  // within the row, where an SM runs several blocks at once
   double from_ns = 0, to_ns = 0;
   std::vector<double> tiles_ns;  // when it took its query tiles
+  struct Part {
+    double from_ns = 0, to_ns = 0;
+    float length = 1;  // of the longest part of the launch
+  };
+  std::vector<Part> parts;  // its query tiles from end to end; where they are not known the block
   std::string tip;
   std::int64_t block = -1;  // of the grid
   bool shown = false;       // its lanes are those above
@@ -70,6 +88,7 @@ struct PipelineScene {
   // What a reader asks first, answered by numbers; none where the lanes do not say who waits for whom.
   struct Answer {
     std::string question, answer, why;
+    bool with_bands = false;  // of all SMs, small, below the words
   };
   std::vector<Answer> answers;
   std::string title;  // "block 37 on SM 37, one of 132"
@@ -86,7 +105,7 @@ struct PipelineScene {
   std::vector<std::int64_t> blocks;           // of the grid, those that it holds in detail
   std::int64_t block = -1;                    // of them, the one that is shown
   std::int64_t length = 0, from = 0, to = 0;  // clocks: of the block, and the window
-  bool whole = true;
+  bool whole = true, sms_shown = false;       // all SMs in place of the lanes
   double ns_a_clock = 1;
   std::int64_t tile_clocks = 1;               // of a key tile, on the average
   std::int32_t follow = -1;                   // key tile that is lit; -1: all are
@@ -95,6 +114,9 @@ struct PipelineScene {
   std::vector<TimelineRow> overview, rows;
   std::vector<PathStretch> path;       // clocks from the block's start
   std::vector<std::size_t> path_rows;  // parallel: the row that a stretch lies in
+  std::vector<ReleaseArrow> releases;
+  std::vector<std::pair<std::int64_t, std::int64_t>> idle;  // no product is in flight: the tensor cores surely idle
+  double idle_share = 0;                                    // of the block's time
   std::vector<PathShare> shares;
   struct LaneShares {
     std::string lane;
@@ -103,13 +125,14 @@ struct PipelineScene {
   std::vector<LaneShares> lanes;  // where each lane's time goes
   std::vector<BlockBand> bands;
   std::string tail;  // which SMs end when
-  std::int32_t band_rows = 0;
+  std::int32_t band_rows = 0, band_places = 1;
   double launch_ns = 0;
   // Nanoseconds a key tile that a consumer is in a state, the longest first; the second's and this one's by the same
   // words.
   struct StateTime {
     std::string words;
     double ns = 0;
+    std::string tag;
   };
   std::vector<StateTime> states;
   std::vector<std::int64_t> issues;  // when the first consumer hands over its products S: what two are aligned at
@@ -197,12 +220,16 @@ std::string tail_words(const PipelineScene& scene);
 double tail_ns(const PipelineScene& scene);
 // Of the launch's SM time what lies behind each SM's last block.
 double idle_at_end(const PipelineScene& scene);
+// Of the launch's SM time what lies before an SM's first block and between its blocks.
+double idle_before_end(const PipelineScene& scene);
 // All of a recording, walked through once; show_part() (shown_part.h) then chooses what is in sight. `timelines`:
 // those that can be chosen; `kernel`: that Profile speaks of; `block`: as in ProfileView, none: the most usual of those
 // that were recorded state by state.
 PipelineScene timeline_scene(std::shared_ptr<const Timeline> timeline, const TimelinesView& timelines,
                              const std::string& kernel, std::int64_t block = -1);
 
+// All blocks of the launch; `shown`: the row of the one whose lanes are drawn.
+void add_bands(PipelineScene& scene, std::int32_t shown);
 // The recording of that name, below the one that is shown; "" or one that may not be: none.
 void put_beside(PipelineScene& scene, const std::string& id, const TimelinesView& timelines);
 

@@ -149,8 +149,8 @@ std::string slots_words(const Timeline& t, const TimelinesView& all) {
   for (const auto& other : all.all) {
     Options o = other->options;
     o.stages = t.options.stages;
-    if (other->kernel == t.kernel && other->problem == t.problem && other->device == t.device && o == t.options &&
-        other->plain_us > 0)
+    if (!all.refused.contains(other.get()) && other->kernel == t.kernel && other->problem == t.problem &&
+        other->device == t.device && o == t.options && other->plain_us > 0)
       times.emplace(other->options.stages, other->plain_us);
   }
   if (times.size() < 2) return {};

@@ -124,19 +124,23 @@ TEST(PipelineSceneTest, NothingChosenShowsSomeTilesAndAPartIsWhatWasChosen) {
   EXPECT_FALSE(whole.with_path);  // a net
 }
 
-TEST(PipelineSceneTest, ASlotsTileIsInFlightThenLandedThenReadByEachConsumer) {
+TEST(PipelineSceneTest, ASlotsTileIsInFlightThenLandedThenReadByEachConsumerAndTheSlotIsFreeBeforeAndBehind) {
   const TimelinesView all = bundled();
   const PipelineScene s = scene_of(all, 0);
   const auto slot = std::ranges::find(s.rows, std::string("slot 1"), &TimelineRow::label);
   ASSERT_NE(slot, s.rows.end());
-  ASSERT_GE(slot->stretches.size(), 5U);
-  EXPECT_EQ(slot->stretches[0].look, StretchLook::flight);
-  EXPECT_EQ(slot->stretches[1].look, StretchLook::landed);
-  EXPECT_EQ(slot->stretches[0].to, slot->stretches[1].from);
-  for (int reader = 2; reader < 5; ++reader) {
-    EXPECT_EQ(slot->stretches[static_cast<std::size_t>(reader)].look, StretchLook::read);
-    EXPECT_EQ(slot->stretches[static_cast<std::size_t>(reader)].tile, slot->stretches[0].tile);
-  }
+  ASSERT_GE(slot->stretches.size(), 12U);
+  const std::vector<StretchLook> looks{StretchLook::nothing, StretchLook::flight, StretchLook::landed,
+                                       StretchLook::read,    StretchLook::read,   StretchLook::read};
+  const auto& of = slot->stretches;
+  for (std::size_t n = 0; n < looks.size(); ++n) EXPECT_EQ(of[n].look, looks[n]) << n;
+  EXPECT_EQ(of[0].from, 0);
+  EXPECT_EQ(of[0].to, of[1].from);
+  EXPECT_EQ(of[1].to, of[2].from);
+  for (std::size_t n = 2; n < looks.size(); ++n) EXPECT_EQ(of[n].tile, of[1].tile);
+  // Behind its last tile it is free to the block's end.
+  EXPECT_EQ(of.back().look, StretchLook::nothing);
+  EXPECT_EQ(of.back().to, s.length);
 }
 
 // The first recording with these options; -1: any.

@@ -1,0 +1,142 @@
+// All SMs of a launch: their blocks, and what lies before, between and behind them; and the panel beside them.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "profiling/session/session.h"
+#include "tests/environment/paths.h"
+#include "viz/profile/timeline/recorded_panel.h"
+#include "viz/profile/timeline/shown_part.h"
+#include "viz/profile/timeline/timeline_scene.h"
+
+namespace attn {
+namespace {
+
+TimelinesView bundled(const std::string& name) {
+  const auto session = read_session(test::source_folder() + "/assets/sessions/" + name + ".attn");
+  EXPECT_TRUE(session) << (session ? "" : session.error().message);
+  TimelinesView view;
+  view.looked = true;
+  if (session)
+    for (const Timeline& t : session->timelines) view.all.push_back(std::make_shared<const Timeline>(t));
+  return view;
+}
+
+std::shared_ptr<const Timeline> of_step(const TimelinesView& all, std::int64_t step, bool causal) {
+  for (const auto& t : all.all)
+    for (const Setting& s : t->options.further)
+      if (s.name == "step" && s.value == step && t->problem.mask.causal == causal) return t;
+  ADD_FAILURE() << "no step " << step;
+  return all.all.front();
+}
+
+// Counted in whole nanoseconds of the global timer: the blocks and all that lies between them are the launch.
+TEST(TimelineBands, BlocksAndIdleTimeOfAnSmAreAllOfTheLaunch) {
+  for (const char* name : {"h100-timeline", "h100-warps-timeline"}) {
+    const TimelinesView all = bundled(name);
+    for (const std::size_t n : {std::size_t{0}, all.all.size() - 1}) {
+      const PipelineScene s = timeline_scene(all.all[n], all, all.all[n]->kernel);
+      std::map<std::int32_t, std::vector<std::pair<std::int64_t, std::int64_t>>> of_sm;
+      std::int64_t end = 0;
+      for (const TimedBlock& b : all.all[n]->blocks) {
+        of_sm[b.sm].emplace_back(b.start_ns, b.end_ns);
+        end = std::max(end, b.end_ns);
+      }
+      double busy = 0;
+      for (auto& [sm, blocks] : of_sm) {
+        std::ranges::sort(blocks);
+        std::int64_t until = 0;
+        for (const auto& [from, to] : blocks) {
+          busy += static_cast<double>(std::max(until, to) - std::max(until, from));
+          until = std::max(until, to);
+        }
+      }
+      const double all_time = static_cast<double>(end) * static_cast<double>(of_sm.size());
+      EXPECT_NEAR(busy / all_time + idle_before_end(s) + idle_at_end(s), 1, 1e-9) << name;
+    }
+  }
+}
+
+TEST(TimelineBands, PartsOfABlockAreItsQueryTilesFromEndToEndAndTheLongestIsOne) {
+  const TimelinesView all = bundled("h100-timeline");
+  const PipelineScene s = timeline_scene(of_step(all, 8, true), all, "flash_hopper");
+  float longest = 0;
+  for (const BlockBand& b : s.bands) {
+    ASSERT_EQ(b.parts.size(), std::max<std::size_t>(1, b.tiles_ns.size()));
+    EXPECT_EQ(b.parts.front().from_ns, b.from_ns);
+    EXPECT_EQ(b.parts.back().to_ns, b.to_ns);
+    for (std::size_t n = 1; n < b.parts.size(); ++n) EXPECT_EQ(b.parts[n].from_ns, b.parts[n - 1].to_ns);
+    for (const BlockBand::Part& part : b.parts) longest = std::max(longest, part.length);
+  }
+  EXPECT_EQ(longest, 1);
+}
+
+// Longest first: under a causal mask SMs begin with long query tiles and end with short ones; without one all are
+// alike.
+TEST(TimelineBands, LongestFirstBeginsWithLongTiles) {
+  const TimelinesView all = bundled("h100-timeline");
+  const auto first_over_last = [&](bool causal) {
+    const PipelineScene s = timeline_scene(of_step(all, 8, causal), all, "flash_hopper");
+    std::vector<float> ratios;
+    for (const BlockBand& b : s.bands) ratios.push_back(b.parts.front().length / b.parts.back().length);
+    std::ranges::sort(ratios);
+    return ratios[ratios.size() / 2];
+  };
+  EXPECT_GT(first_over_last(true), 3);
+  EXPECT_LT(first_over_last(false), 2);
+}
+
+// flash_mma puts two blocks on an SM: they share its line and never lie over one another.
+TEST(TimelineBands, BlocksOfAnSmAtOneTimeShareItsLine) {
+  const TimelinesView all = bundled("h100-warps-timeline");
+  const PipelineScene s = timeline_scene(all.all.front(), all, "flash_mma");
+  EXPECT_EQ(s.band_places, 2);
+  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::pair<double, double>>> of_place;
+  for (const BlockBand& b : s.bands) of_place[{b.row, b.place}].emplace_back(b.from_ns, b.to_ns);
+  for (auto& [place, blocks] : of_place) {
+    std::ranges::sort(blocks);
+    for (std::size_t n = 1; n < blocks.size(); ++n) EXPECT_GE(blocks[n].first, blocks[n - 1].second);
+  }
+}
+
+// No number of another run: all are of the recording, and of two the change is told.
+TEST(RecordedPanel, TellsTheLaunchAndAKeyTileOfOneAndWhatDiffersBetweenTwo) {
+  const TimelinesView all = bundled("h100-turns-timeline");
+  const auto of = [&](std::int64_t step) { return of_step(all, step, false); };
+  PipelineScene s = timeline_scene(of(2), all, "flash_mma");
+  show_part(s, {});
+  const RecordedPanel one = recorded_panel(s);
+  EXPECT_EQ(one.kernel, "flash_hopper");
+  EXPECT_TRUE(one.below.empty());
+  ASSERT_EQ(one.tables.size(), 2U);
+  EXPECT_EQ(one.tables[0].rows.at(0).above, fmt::format("{:.1f}", of(2)->plain_us));
+  EXPECT_TRUE(one.tables[0].rows.at(0).below.empty());
+  put_beside(s, id_of(*of(3)), all);
+  ASSERT_NE(s.beside, nullptr);
+  const RecordedPanel two = recorded_panel(s);
+  EXPECT_NE(two.above, two.below);
+  EXPECT_EQ(two.tables[0].rows.at(0).below, fmt::format("{:.1f}", of(3)->plain_us));
+  const auto row = [&](const std::string& name) {
+    for (const PanelTable& table : two.tables)
+      for (const PanelRow& r : table.rows)
+        if (r.name == name) return r;
+    ADD_FAILURE() << name;
+    return PanelRow();
+  };
+  const PanelRow turns = row("wait turn");
+  EXPECT_EQ(turns.above, "0");
+  EXPECT_EQ(turns.way, PanelChange::more);
+  EXPECT_EQ(turns.change, "+" + turns.below);
+  // Less than half a percent apart.
+  EXPECT_EQ(two.tables[0].rows.at(0).change, "=");
+  EXPECT_EQ(two.tables[0].rows.at(0).way, PanelChange::same);
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,26 @@
+// Blocks as bands, one line an SM, on an axis of nanoseconds from the launch's start.
+#pragma once
+
+#include <imgui.h>
+
+#include "viz/draw/canvas.h"
+#include "viz/profile/timeline/timeline_scene.h"
+
+namespace attn {
+
+struct BandPlot {
+  const PipelineScene& scene;
+  Box box;
+  double axis_ns = 1;  // at the right edge
+  float x_of(double ns) const { return box.min.x + box.width() * static_cast<float>(ns / axis_ns); }
+  float line() const { return box.height() / static_cast<float>(scene.band_rows > 1 ? scene.band_rows : 1); }
+};
+
+// Stronger where a query tile takes longer; hatched from the first SM that has no block left to the launch's end.
+// `named`: the tail says that it is one.
+void draw_bands(ImDrawList* list, const BandPlot& plot, bool named);
+// The first line's SM and the last one's, from `left` to the plot.
+void draw_sms(ImDrawList* list, const BandPlot& plot, float left);
+const BlockBand* band_at(const BandPlot& plot, ImVec2 at);
+
+}  // namespace attn
