@@ -18,8 +18,10 @@
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/model/problem/validate.h"
+#include "profiling/measure/source_now.h"
 #include "profiling/session/session.h"
 #include "profiling/timeline/timeline_text.h"
+#include "viz/profile/timeline/timeline_scene.h"
 
 namespace attn::cli {
 namespace {
@@ -28,7 +30,7 @@ constexpr double kLongest = 300;        // seconds: a first context and a compil
 constexpr std::int64_t kLength = 4096;  // where no --l is given
 
 struct TimelineArguments {
-  std::string kernel, session, save, csv_file, perfetto_file;
+  std::string kernel, session, id, save, csv_file, perfetto_file;
   std::int32_t gpu = 0;
   std::int64_t block = 0, blocks = 1;
   bool warm = false;
@@ -95,7 +97,9 @@ Result<std::vector<Timeline>> timelines_of(const TimelineArguments& a, Stopper& 
   if (!session) return tl::unexpected(session.error());
   std::vector<Timeline> kept;
   for (Timeline& t : session->timelines)
-    if (a.kernel.empty() || t.kernel == a.kernel) kept.push_back(std::move(t));
+    if ((a.kernel.empty() || t.kernel == a.kernel) && (a.id.empty() || is_named(id_of(t), a.id)))
+      kept.push_back(std::move(t));
+  if (kept.empty() && !a.id.empty()) return bad_input(phrase("{} contains no timeline '{}'.", a.session, a.id));
   if (kept.empty())
     return bad_input(a.kernel.empty() ? phrase("{} contains no timeline.", a.session)
                                       : phrase("{} contains no timeline of {}.", a.session, a.kernel));
@@ -105,6 +109,7 @@ Result<std::vector<Timeline>> timelines_of(const TimelineArguments& a, Stopper& 
 Result<void> check(const TimelineArguments& a) {
   if (a.kernel.empty() && a.session.empty())
     return bad_input(tr("Name a kernel to record, or use --session FILE.attn to read one."));
+  if (a.session.empty() && !a.id.empty()) return bad_input(tr("--id chooses a timeline of a file; add --session."));
   if (!a.session.empty() && !a.save.empty())
     return bad_input(tr("--save stores a new recording and --session reads a file: use only one of the two."));
   for (const auto& [option, file] :
@@ -120,8 +125,9 @@ Result<int> show_timeline(const TimelineArguments& a, Stopper& stopper) {
   const auto all = timelines_of(a, stopper);
   if (!all) return tl::unexpected(all.error());
   if (all->size() > 1 && (!a.csv_file.empty() || !a.perfetto_file.empty()))
-    return bad_input(phrase("{} contains {} timelines, but a table or trace shows only one. Name one kernel.",
-                            a.session, all->size()));
+    return bad_input(
+        phrase("{} contains {} of these timelines, but a table or trace shows only one. Choose one with --id.",
+               a.session, all->size()));
   if (!a.save.empty())
     if (auto r = save(a.save, all->front()); !r) return tl::unexpected(r.error());
   if (!a.csv_file.empty())
@@ -129,8 +135,10 @@ Result<int> show_timeline(const TimelineArguments& a, Stopper& stopper) {
   if (!a.perfetto_file.empty())
     if (auto r = write_text(a.perfetto_file, timeline_perfetto(all->front())); !r) return tl::unexpected(r.error());
   if (a.csv_file == "-" || a.perfetto_file == "-") return 0;
-  for (const Timeline& t : *all)
-    if (auto r = print(timeline_text(t)); !r) return tl::unexpected(r.error());
+  for (const Timeline& t : *all) {
+    if (const std::string why = why_of_another_source(t); !why.empty()) say(fmt::format("attnscope: {}", why));
+    if (auto r = print(phrase("ID: {}\n", id_of(t)) + timeline_text(t)); !r) return tl::unexpected(r.error());
+  }
   return 0;
 }
 
@@ -146,6 +154,8 @@ Command add_timeline(Parser program) {
       ->type_name("ID");
   parser.add_option("--session", a->session, tr("Read timelines from this file instead of recording one"))
       ->type_name("FILE.attn");
+  parser.add_option("--id", a->id, tr("Only the timeline with this ID, as printed and as in a state string"))
+      ->type_name("ID");
   parser.add_option("--gpu", a->gpu, tr("GPU to record on; default: 0"))->type_name("N");
   parser.add_option("--block", a->block, tr("First block of the grid to record state by state; default: 0"))
       ->type_name("N");
