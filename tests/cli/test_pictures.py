@@ -27,6 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 APPROVED = ROOT / "tests" / "pictures"
 LEARN = "attn1,workspace=learn,"
 PIPELINE = "attn1,preset=random,L=4/32,D=4,br=2,bc=4,set=pipeline:"
+TIMELINE = "attn1,workspace=profile,profile_page=timeline,"
 PICTURES = {
     "blackboard": ["--preset", "blackboard", "--step", "14"],
     "late_outlier": ["--preset", "late_outlier", "--step", "26"],
@@ -46,6 +47,10 @@ PICTURES = {
     "profile_gpu": ["--view", "profile", "--session", str(ROOT / "assets" / "sessions" / "h100.attn")],
     "pipeline": ["--state", PIPELINE + "hopper", "--step", "60"],
     "pipeline_one_slot": ["--state", PIPELINE + "hopper_one_slot", "--step", "60"],
+    "timeline": ["--view", "profile", "--state", TIMELINE + "profile_timeline=2141999f,profile_key_tile=4"],
+    "timeline_turns": ["--view", "profile", "--state", TIMELINE + "profile_timeline=d4b6cc2b,"
+                       "profile_time_beside=fb866afa-a2a8"],
+    "timeline_sms": ["--view", "profile", "--state", TIMELINE + "profile_timeline=8a8af4d9,profile_time_sms=1"],
     "pages": ["--preset", "pages", "--step", "16", "--chart", "pages"],
     "fragments": ["--l", "16", "--d", "64", "--tile", "4x4", "--chart", "fragments"],
     "bench_ladder": ["--view", "bench", "--state", "attn1,bench_page=ladder",

@@ -55,7 +55,9 @@ void stands_beside(double derived, const Timeline& without, const Timeline& with
   const PipelineScene s = timeline_scene(std::make_shared<const Timeline>(without), all_bundled(), without.kernel);
   std::string said = s.words;
   for (const auto& answer : s.answers) said += " " + answer.answer + " " + answer.why;
-  EXPECT_NE(said.find("would gain " + gain_words(derived) + ". The measured gain is"), std::string::npos) << said;
+  const std::string told =
+      derived <= -0.005 ? fmt::format("would lose {:.1f} %", -100 * derived) : "would gain " + gain_words(derived);
+  EXPECT_NE(said.find(told + ". The measured gain is"), std::string::npos) << said;
   EXPECT_NE(said.find(fmt::format("{:.1f} % (quartile spread {:.1f} points)", 100 * std::fabs(measured), 100 * spread)),
             std::string::npos)
       << said;
