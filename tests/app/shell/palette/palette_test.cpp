@@ -76,9 +76,9 @@ TEST_F(PaletteTest, EveryCommandIsThereUnlessItNeedsMoreThanAName) {
   std::set<std::string> wanted;
   collect<Command>(wanted);
   // A cell, typed texts and paths: what asks for them is there. A panel asks for the listing of a kernel and for
-  // recorded timelines by itself, of which one is chosen where they are, and the samples of a row are asked for
-  // where the row is looked at. What a session or a draft offers is answered where it is asked; a try comes back
-  // where the tries are, a limit of registers where a finding proposes it; several files are dropped; the menu of
+  // recorded timelines by itself, of which one is chosen and exported where they are, and the samples of a row are
+  // asked for where the row is looked at. What a session or a draft offers is answered where it is asked; a try comes
+  // back where the tries are, a limit of registers where a finding proposes it; several files are dropped; the menu of
   // peers looks for them when it is opened; the last are what lessons do by themselves.
   for (const char* name : {typeid(Select).name(),       typeid(GoToEvent).name(),      typeid(SetInputFiles).name(),
                            typeid(SaveSteps).name(),    typeid(RenameRun).name(),      typeid(SaveSessionAs).name(),
@@ -89,7 +89,7 @@ TEST_F(PaletteTest, EveryCommandIsThereUnlessItNeedsMoreThanAName) {
                            typeid(LookForPeers).name(), typeid(SetStage).name(),       typeid(ShowBeatStep).name(),
                            typeid(HoldBack).name(),     typeid(PlaceLesson).name(),    typeid(BeginClass).name(),
                            typeid(EndClass).name(),     typeid(FindTimelines).name(),  typeid(ChooseTimeline).name(),
-                           typeid(PrintChapter).name()})
+                           typeid(PrintChapter).name(), typeid(ExportTimeline).name()})
     EXPECT_EQ(wanted.erase(name), 1U) << name;
   std::set<std::string> popups;
   // A kernel is chosen for what is looked at: Step here, Bench and Profile there.
