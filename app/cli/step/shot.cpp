@@ -17,6 +17,7 @@
 #include "app/control/files/own_timeline.h"
 #include "app/state/apply/apply.h"
 #include "app/state/inputs/document_inputs.h"
+#include "app/state/inputs/first_sight.h"
 #include "app/state/lessons/lesson_files.h"
 #include "app/state/lessons/lesson_hands.h"
 #include "app/state/string/state_string.h"
@@ -292,6 +293,9 @@ Result<int> shoot(const ShotArguments& a, Stopper& stopper) {
   auto picture = picture_of(a);
   if (!picture) return tl::unexpected(picture.error());
   if (auto r = set_recording(steps, stopper.token(), *picture); !r) return tl::unexpected(r.error());
+  // As the menu opens it.
+  if (!steps && (!a.document.preset.empty() || a.document.sentence))
+    picture->state.view.step.cursor = first_sight(picture->state.document);
   if (several) return shoot_steps(a, *steps, *picture, stopper);
   if (auto r = take_picture(*picture, a.out); !r) return tl::unexpected(r.error());
   say(phrase("Wrote {} ({} x {} pixels).", a.out, picture->width, picture->height));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/control/step/document_recording.h"
+#include "app/state/inputs/first_sight.h"
 #include "app/system/assets.h"
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
@@ -52,16 +53,6 @@ Result<RecordingPlan> plan_recording(const std::string& kernel, const Problem& p
   if (!resolved) return tl::unexpected(resolved.error());
   if (auto fits = check_recordable((*row)->order, p, *resolved); !fits) return tl::unexpected(fits.error());
   return RecordingPlan{*row, recording_bytes((*row)->order, p, *resolved)};
-}
-
-// Where a new run is first shown: its first step; of words the end of the followed word's last tile, where all that it
-// attends to is weighed.
-EventIndex first_sight(const Recording& rec, const Selection& selection) {
-  if (!rec.labels.any() || selection.row == 0 || rec.events.empty()) return 0;
-  const StepPlace at = place_of(rec, 0, selection);
-  const std::int32_t i = selection.row / std::max(at.br, 1), j = selection.row / std::max(at.bc, 1);
-  const Phase end = order_row(rec.order).ends_tile();
-  return rec.find({at.b, at.h, i, std::min(j, rec.key_tiles() - 1), end}).value_or(0);
 }
 
 }  // namespace

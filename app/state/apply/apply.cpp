@@ -80,18 +80,25 @@ Result<State> with_preset(State state, std::string_view preset_id) {
   return state;
 }
 
+void follow_last_word(State& state) {
+  state.view.step.chart = StepChart::sentence;
+  state.document.selection.row = static_cast<std::int32_t>(state.document.problem.Lq - 1);
+}
+
 Result<State> with_sentence(State state, const std::string& sentence) {
   const auto words = sentence_words(sentence);
   if (!words || sentence.empty())
     return bad_input(words ? phrase("The sentence is empty; type {} to {} words.", kMinWords, kMaxWords)
                            : words.error().message);
   auto with = with_preset(std::move(state), "words");
-  if (!with || sentence == kUsualSentence) return with;
+  if (!with) return with;
   Document& d = with->document;
-  d.preset.clear();
-  d.problem = problem_of_words(sentence, d.problem);
-  d.inputs.sentence = sentence;
-  with->view.step.chart = StepChart::sentence;
+  if (sentence != kUsualSentence) {
+    d.preset.clear();
+    d.problem = problem_of_words(sentence, d.problem);
+    d.inputs.sentence = sentence;
+  }
+  follow_last_word(*with);
   return with;
 }
 

@@ -12,6 +12,8 @@ namespace attn {
 State initial_state();
 // `state` with the document of a preset; the kernel and the sweep stay.
 Result<State> with_preset(State state, std::string_view preset_id);
+// What the last word attends to, by arcs: it may see all.
+void follow_last_word(State& state);
 // The preset of words with a sentence of the user's own, and its arcs.
 Result<State> with_sentence(State state, const std::string& sentence);
 

@@ -77,11 +77,7 @@ struct ApplyStep {
     const Pass pass = s.document.problem.pass;
     auto with = with_preset(std::move(s), c.id);
     if (!with) return with;
-    // What the last word attends to: it may see all.
-    if (with->document.inputs.generator == Generator::words) {
-      with->view.step.chart = StepChart::sentence;
-      with->document.selection.row = static_cast<std::int32_t>(with->document.problem.Lq - 1);
-    }
+    if (with->document.inputs.generator == Generator::words) follow_last_word(*with);
     s = *std::move(with);
     const bool paged = s.document.problem.storage.kind() == Storage::paged;
     if (paged) s.view.step.chart = StepChart::pages;

@@ -10,6 +10,7 @@
 
 #include "app/state/apply/apply.h"
 #include "app/state/inputs/document_inputs.h"
+#include "app/state/inputs/first_sight.h"
 #include "app/state/inputs/input_files.h"
 #include "app/state/string/key_values.h"
 #include "app/state/string/keys.h"
@@ -196,6 +197,19 @@ std::vector<Pair> in_order_of(const std::vector<StateKey>& keys, std::vector<Pai
   return pairs;
 }
 
+// The view that the menu gives the preset of words, but for what the string names. A named step stays as it was told.
+void open_words(ParsedState& parsed) {
+  const auto names = [&](std::string_view key) { return std::ranges::find(parsed.keys, key) != parsed.keys.end(); };
+  State& s = parsed.state;
+  if (parsed.preset != "words" || s.document.inputs.generator != Generator::words || names("cursor")) return;
+  const StepChart chart = s.view.step.chart;
+  const Selection selection = s.document.selection;
+  follow_last_word(s);
+  if (names("chart")) s.view.step.chart = chart;
+  if (names("select")) s.document.selection = selection;
+  s.view.step.cursor = first_sight(s.document);
+}
+
 bool names_files(const InputSpec& inputs) {
   return !(inputs.q_file + inputs.k_file + inputs.v_file + inputs.bias_file).empty();
 }
@@ -224,7 +238,9 @@ Result<std::string> state_string(const State& state) {
   std::string text = fmt::format("{},preset={}", kVersion, percent_encoded(preset));
   for (const StateKey& key : state_keys()) {
     const std::string value = key.write(state);
-    if (value != key.write(*base) || (own_kernel && key.key == "kernel")) text += fmt::format(",{}={}", key.key, value);
+    // Words without a step open at their last one.
+    const bool always = (own_kernel && key.key == "kernel") || (preset == "words" && key.key == "cursor");
+    if (value != key.write(*base) || always) text += fmt::format(",{}={}", key.key, value);
   }
   for (const FileKey& key : kFileKeys) {
     const std::string& path = state.document.inputs.*key.path;
@@ -252,7 +268,8 @@ Result<ParsedState> parse_state_string(std::string_view text) {
   if (preset_pair != nullptr) preset = preset_pair->value;
   const auto base = base_state(preset);
   if (!base) return preset_pair != nullptr ? refused(*preset_pair, base.error().message) : tl::unexpected(base.error());
-  ParsedState parsed{*base, {}};
+  ParsedState parsed{*base, {}, std::string(preset), {}};
+  for (const Pair& pair : *pairs) parsed.keys.emplace_back(pair.key);
   shape_for_sentence(*pairs, parsed.state.document);
   const std::vector<StateKey> keys = state_keys();
   for (const Pair& pair : in_order_of(keys, *pairs)) {
@@ -330,6 +347,7 @@ Result<State> open_state_string(std::string_view text) {
     return bad_input(phrase("{} has changed since the state string was created: its hash is {}, not {}.", file.path,
                             *hash, file.hash));
   }
+  open_words(*parsed);
   return std::move(parsed->state);
 }
 

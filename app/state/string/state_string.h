@@ -30,6 +30,8 @@ struct NamedFile {
 struct ParsedState {
   State state;
   std::vector<NamedFile> files;
+  std::string preset;             // that its defaults are of
+  std::vector<std::string> keys;  // that the string names
 };
 
 // Refused where it would be longer than the limit ("save a file instead") or an input file cannot be read.
@@ -49,7 +51,8 @@ bool restore_inputs(const std::string& saved_state, const Recording& recording, 
 // Bench as it stood when `saved_state` (session_state) was saved: sweep, metric and baseline. False where the file
 // comes without a state, or with one of another version: its rows then stand for themselves.
 bool restore_bench(const std::string& saved_state, State& state);
-// parse_state_string, then checks that every file is there and has the hash it had.
+// parse_state_string, then checks that every file is there and has the hash it had. The preset of words opens as the
+// menu opens it, at its last word, unless a step is named.
 Result<State> open_state_string(std::string_view text);
 
 Result<std::string> hash_of_file(const std::filesystem::path& file);

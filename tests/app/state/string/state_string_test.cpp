@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/control/controller.h"
 #include "app/state/apply/apply.h"
 #include "app/state/inputs/document_inputs.h"
 #include "kernels/ladder.h"
@@ -144,6 +145,40 @@ TEST(StateString, ASentenceHasItsOwnShapeUnlessTheStringSaysOtherwise) {
   const auto usual = parse_state_string("attn1,preset=words,sentence=usual");
   ASSERT_TRUE(usual);
   EXPECT_EQ(usual->state.document.problem.Lk, 12);
+}
+
+// Both doors lead to the same view: the menu's and the string's. A string that names a step keeps what it meant.
+TEST(StateString, TheWordsOpenAtTheirLastOneUnlessAStepIsNamed) {
+  ControllerOptions options;
+  options.state = initial_state();
+  Controller menu(std::move(options));
+  menu.update({ChoosePreset{"words"}});
+  const auto opened = open_state_string("attn1,preset=words");
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_EQ(opened->document.selection.row, 11);
+  EXPECT_EQ(opened->view.step.chart, StepChart::sentence);
+  EXPECT_GT(opened->view.step.cursor, 0U);
+  EXPECT_EQ(opened->view.step.cursor, menu.state().view.step.cursor);
+  EXPECT_EQ(opened->document.selection, menu.state().document.selection);
+  EXPECT_EQ(opened->view.step.chart, menu.state().view.step.chart);
+  const auto own = open_state_string("attn1,preset=words,sentence=we%20can%20can%20a%20can,chart=row");
+  ASSERT_TRUE(own) << own.error().message;
+  EXPECT_EQ(own->document.selection.row, 4);
+  EXPECT_EQ(own->view.step.chart, StepChart::row);
+  EXPECT_GT(own->view.step.cursor, 0U);
+  const auto named = open_state_string("attn1,preset=words,cursor=3");
+  ASSERT_TRUE(named) << named.error().message;
+  EXPECT_EQ(named->view.step.cursor, 3U);
+  EXPECT_EQ(named->document.selection.row, 0);
+  // Its first step, too, comes back as it was copied.
+  State first = menu.state();
+  first.view.step.cursor = 0;
+  const auto text = state_string(first);
+  ASSERT_TRUE(text) << text.error().message;
+  const auto again = open_state_string(*text);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->view.step.cursor, 0U);
+  EXPECT_EQ(again->document.selection, first.document.selection);
 }
 
 TEST(StateString, ASentenceOfOnesOwnComesBackWithItsShapeAndItsArcs) {
