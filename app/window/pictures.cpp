@@ -124,18 +124,30 @@ tl::unexpected<Error> stopped(EventIndex ready) {
   return fail(ErrorKind::cancelled, phrase("Cancelled after {} pictures.", ready));
 }
 
-Result<void> take_gif(OffscreenWindow& offscreen_window, const StepSeries& steps, const std::filesystem::path& out,
-                      const std::stop_token& stop, const std::function<void(EventIndex)>& done) {
+// A GIF's pictures of a step on its way: each has colours of its own, so there are fewer of them than in a film.
+constexpr double kGifMotion = 0.06;  // seconds
+constexpr int kSettled = 3;          // frames after which sizes that follow from the last one are settled
+
+Result<void> take_gif(OffscreenWindow& offscreen_window, const StepSeries& steps, bool moves,
+                      const std::filesystem::path& out, const std::stop_token& stop,
+                      const std::function<void(EventIndex)>& done) {
+  ImGui::GetIO().DeltaTime = static_cast<float>(kGifMotion);
   std::optional<GifWriter> gif;
   for (EventIndex e = steps.first; e <= steps.last; ++e) {
     if (stop.stop_requested()) return stopped(e - steps.first);
-    const Image image = offscreen_window.draw({GoToEvent{e}});
+    Image image = offscreen_window.draw({GoToEvent{e}}, moves && e != steps.first ? 1 : kFrames);
     if (!gif) {
       auto made = GifWriter::create(image.width, image.height);
       if (!made) return tl::unexpected(made.error());
       gif = *std::move(made);
     }
-    if (auto added = gif->add(image, steps.seconds_per_step); !added) return added;
+    double left = steps.seconds_per_step;
+    for (; moves && offscreen_window.shell().moves(); left -= kGifMotion) {
+      if (auto added = gif->add(image, kGifMotion); !added) return added;
+      image = offscreen_window.draw({}, 1);
+    }
+    if (moves) image = offscreen_window.draw({}, kSettled);
+    if (auto added = gif->add(image, left); !added) return added;
     done(e - steps.first + 1);
   }
   if (!gif)
@@ -222,8 +234,12 @@ Result<void> take_pictures(const PictureSpec& spec, const StepSeries& steps, con
                            const std::stop_token& stop, const std::function<void(EventIndex)>& done) {
   // A step that is gone before it has arrived would only flicker.
   constexpr double kLeastToMove = 0.45;
-  const bool film = names_film(out);
-  auto offscreen_window = OffscreenWindow::open(spec, film && steps.seconds_per_step >= kLeastToMove);
+  // A GIF has several pictures for each step that moves: of a long series it would be too large to send.
+  constexpr EventIndex kMostMoving = 120;
+  const bool film = names_film(out), gif = names_gif(out);
+  const bool moves = !spec.state.preferences.reduced_motion && steps.seconds_per_step >= kLeastToMove &&
+                     (film || (gif && steps.last - steps.first < kMostMoving));
+  auto offscreen_window = OffscreenWindow::open(spec, moves);
   if (!offscreen_window) return tl::unexpected(offscreen_window.error());
   const Model& model = (*offscreen_window)->controller().model();
   const std::size_t events = model.recording == nullptr ? 0 : model.recording->events.size();
@@ -233,8 +249,8 @@ Result<void> take_pictures(const PictureSpec& spec, const StepSeries& steps, con
   }
   (*offscreen_window)->draw({});  // windows and docks find their sizes
   if (film) return take_film(**offscreen_window, steps, out, stop, done);
-  return names_gif(out) ? take_gif(**offscreen_window, steps, out, stop, done)
-                        : take_pngs(**offscreen_window, steps, out, stop, done);
+  return gif ? take_gif(**offscreen_window, steps, moves, out, stop, done)
+             : take_pngs(**offscreen_window, steps, out, stop, done);
 }
 
 Result<void> take_picture(const PictureSpec& spec, const std::filesystem::path& file) {

@@ -45,9 +45,10 @@ struct StepSeries {
   EventIndex first = 0, last = 0;
   double seconds_per_step = 1;  // of a GIF or film
 };
-// Pictures of several steps: one animated GIF where `out` ends in .gif, a film whose steps move where it ends in .mp4
-// or .webm (app/window/film.h), else a folder of step-0001.png ... GIF and film are there when they are whole; of the
-// PNGs those that are finished are kept when it is stopped. `done` is told how many pictures are ready.
+// Pictures of several steps: one animated GIF where `out` ends in .gif, a film where it ends in .mp4 or .webm
+// (app/window/film.h), else a folder of step-0001.png ... In GIF and film the steps move, unless the state's preference
+// is less motion. Both are there when they are whole; of the PNGs those that are finished are kept when it is stopped.
+// `done` is told how many steps are ready.
 Result<void> take_pictures(const PictureSpec& spec, const StepSeries& steps, const std::filesystem::path& out,
                            const std::stop_token& stop, const std::function<void(EventIndex)>& done);
 // draw_picture, then write_png. Where libEGL or a driver is missing, the error (cannot_run) names it and the package.

@@ -51,5 +51,69 @@ TEST(Film, IsEncodedByTheFfmpegInPath) {
   EXPECT_FALSE(std::filesystem::exists(film + ".part"));
 }
 
+struct GifFrame {
+  int delay = 0;                        // hundredths of a second
+  int width = 0, height = 0, left = 0;  // of the part that changed
+};
+
+// The frames of a GIF by the blocks of its file (GIF89a), whatever their pixels.
+std::vector<GifFrame> frames_of(const std::string& file) {
+  const std::string text = text_of(file);
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text.at(at)); };
+  const auto two = [&](std::size_t at) { return byte(at) | byte(at + 1) << 8; };
+  const auto colours = [&](std::size_t at) { return (byte(at) & 0x80) != 0 ? 3U << ((byte(at) & 7) + 1) : 0U; };
+  const auto past_data = [&](std::size_t at) {
+    while (byte(at) != 0) at += byte(at) + 1U;
+    return at + 1;
+  };
+  std::vector<GifFrame> frames;
+  GifFrame next;
+  std::size_t at = 13 + colours(10);
+  while (byte(at) != 0x3b) {
+    if (byte(at) == 0x21) {
+      if (byte(at + 1) == 0xf9) next.delay = two(at + 4);
+      at = past_data(at + 2);
+      continue;
+    }
+    EXPECT_EQ(byte(at), 0x2c);
+    next.left = two(at + 1), next.width = two(at + 5), next.height = two(at + 7);
+    frames.push_back(next);
+    at = past_data(at + 11 + colours(at + 9));
+  }
+  return frames;
+}
+
+// A GIF moves as the window does: each picture of a step on its way differs from the last, and a step takes its time.
+TEST(Film, AGifShowsStepsOnTheirWayUnlessMotionIsOff) {
+  const Folder folder;
+  const std::string file = (folder / "s.gif").string();
+  const auto shoot = [&](std::vector<std::string> more) {
+    std::vector<std::string> shot{"shot", "--preset", "causal", "--step", "1..4", "--size", "1280x800", "-o", file};
+    shot.insert(shot.end(), more.begin(), more.end());
+    return run(shot);
+  };
+  const Done done = shoot({"--seconds", "0.6"});
+  if (done.err.find("OpenGL") != std::string::npos) GTEST_SKIP() << done.err;
+  ASSERT_EQ(done.code, 0) << done.err;
+  const std::vector<GifFrame> moving = frames_of(file);
+  // The first stands; K and V travel, S and the mask appear.
+  ASSERT_GE(moving.size(), 4U + 5U);
+  int time = 0, travels = 0;
+  for (const GifFrame& frame : moving) {
+    time += frame.delay;
+    if (frame.delay == 6 && frame.width > 100 && frame.height > 50) ++travels;
+  }
+  EXPECT_EQ(time, 4 * 60);
+  EXPECT_GE(travels, 5);
+  EXPECT_EQ(moving.front().delay, 60);
+  for (const std::vector<std::string>& still :
+       {std::vector<std::string>{"--seconds", "0.6", "--no-motion"}, {"--seconds", "0.3"}}) {
+    ASSERT_EQ(shoot(still).code, 0);
+    const std::vector<GifFrame> frames = frames_of(file);
+    ASSERT_EQ(frames.size(), 4U);
+    for (const GifFrame& frame : frames) EXPECT_EQ(frame.delay, frames.front().delay);
+  }
+}
+
 }  // namespace
 }  // namespace attn::test

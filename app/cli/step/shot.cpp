@@ -37,7 +37,7 @@ struct ShotArguments {
   std::string view, size = "1440x900", theme, session, out, chart, answer;
   std::string step;  // "N" or "A..B"
   double seconds_per_step = 1;
-  bool report = false;
+  bool report = false, no_motion = false;
   float scale = 1;
 };
 
@@ -75,6 +75,7 @@ Result<void> set_view(const ShotArguments& a, State& state) {
   }
   if (!(a.scale >= 1 && a.scale <= 3)) return bad_input(phrase("Invalid --scale {}: use 1 to 3.", a.scale));
   state.preferences.scale = a.scale;
+  state.preferences.reduced_motion = a.no_motion;
   return ok();
 }
 
@@ -321,6 +322,7 @@ Command add_shot(Parser program) {
       ->type_name("N|A..B");
   parser.add_option("--seconds", a->seconds_per_step, tr("Seconds per step in a GIF or video; default: 1"))
       ->type_name("S");
+  parser.add_flag("--no-motion", a->no_motion, tr("Show each step of a GIF or video at rest, without motion"));
   parser.add_flag("--report", a->report, tr("Internal: report progress on the window's socket"))->group("");
   parser
       .add_option("--chart", a->chart,

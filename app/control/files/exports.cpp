@@ -120,15 +120,16 @@ void Exports::save_steps(const SaveSteps& what) {
   const auto text = state_string(context_.state);
   if (!text) return context_.log.error(text.error().message);
   const Preferences& p = context_.state.preferences;
-  const std::vector<std::string> arguments{"shot",      "--view",
-                                           "step",      "--report",
-                                           "--state",   *text,
-                                           "--step",    fmt::format("{}..{}", what.first + 1, what.last + 1),
-                                           "--seconds", fmt::format("{}", what.seconds_per_step),
-                                           "--theme",   p.theme == Theme::dark ? "dark" : "light",
-                                           "--scale",   fmt::format("{}", p.scale),
-                                           "--size",    fmt::format("{}x{}", width_, height_),
-                                           "-o",        what.path};
+  std::vector<std::string> arguments{"shot",      "--view",
+                                     "step",      "--report",
+                                     "--state",   *text,
+                                     "--step",    fmt::format("{}..{}", what.first + 1, what.last + 1),
+                                     "--seconds", fmt::format("{}", what.seconds_per_step),
+                                     "--theme",   p.theme == Theme::dark ? "dark" : "light",
+                                     "--scale",   fmt::format("{}", p.scale),
+                                     "--size",    fmt::format("{}x{}", width_, height_),
+                                     "-o",        what.path};
+  if (p.reduced_motion) arguments.emplace_back("--no-motion");
   const auto work = [arguments, program = program_.string()](TaskHandle& task) -> Result<void> {
     auto child = Child::start(arguments, program);
     if (!child) return tl::unexpected(child.error());
