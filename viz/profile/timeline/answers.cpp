@@ -120,8 +120,8 @@ PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const Ti
     answer.why = why + " " + waits;
   } else {
     const std::string unused = unused_slots(t, p);
-    answer.answer = unused.empty() ? tr("Unknown.") : unused;
-    answer.why = tr("No recording has that many slots, so a derived gain cannot be checked.") + (" " + waits);
+    answer.answer = unused.empty() ? phrase("Not measured: no recording here has {} slots.", slots) : unused;
+    answer.why = tr("A gain is derived only where such a recording can check it.") + (" " + waits);
   }
   return answer;
 }
@@ -138,7 +138,55 @@ PipelineScene::Answer tail_answer(const PipelineScene& scene) {
   return answer;
 }
 
+// "a, b and c".
+std::string listed(const std::vector<std::string>& words) {
+  if (words.size() < 2) return words.empty() ? std::string() : words.front();
+  return phrase("{} and {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
+}
+
 }  // namespace
+
+std::string recorded_kernels(const TimelinesView& all) {
+  std::set<std::string> kernels;
+  for (const auto& t : all.all) kernels.insert(t->kernel);
+  return listed({kernels.begin(), kernels.end()});
+}
+
+void tell_of_no_path(PipelineScene& scene, const Pipeline& p, const TimelinesView& all) {
+  const Timeline& t = *scene.timeline;
+  std::int64_t works = 0, waits = 0;
+  for (const auto& lane : p.intervals) {
+    for (const LaneInterval& i : lane) {
+      const StateKind kind = lane_state(t.tags[static_cast<std::size_t>(i.tag)]).kind;
+      if (kind == StateKind::work) works += i.length();
+      if (kind == StateKind::wait) waits += i.length();
+    }
+  }
+  const double span = static_cast<double>(p.length()) * static_cast<double>(std::max<std::size_t>(p.lanes.size(), 1));
+  scene.headline = waits == 0 ? std::string(tr("Who did what when."))
+                              : phrase("Its lanes work {} of the time and wait {}.",
+                                       time_share_text(static_cast<double>(works) / span),
+                                       time_share_text(static_cast<double>(waits) / span));
+  scene.words = phrase(
+      "The block takes {}. Missing: which event ended each wait. Without it there is no critical path, and nothing "
+      "here "
+      "says who sets the pace.",
+      duration_text(scene, scene.length));
+  // The first recording of each other kernel stands for all of them.
+  std::vector<std::string> kernels;
+  for (const auto& other : all.all) {
+    if (other->kernel == t.kernel || std::ranges::find(kernels, other->kernel) != kernels.end()) continue;
+    const std::vector<std::int32_t> detailed = detailed_blocks(*other);
+    if (!why_no_picture(*other).empty() || detailed.empty()) continue;
+    const auto pipeline = pipeline_of(*other, most_usual_block(*other, detailed));
+    if (!pipeline || pipeline->path.empty()) continue;
+    kernels.push_back(other->kernel);
+    if (!scene.door)
+      scene.door = PipelineScene::Door{id_of(*other), phrase("Timeline of {}", other->kernel),
+                                       phrase("{}, whose recording says who waits for whom", other->kernel)};
+  }
+  if (!kernels.empty()) scene.words += " " + phrase("Recordings with a critical path: {}.", listed(kernels));
+}
 
 std::vector<std::int32_t> tenths_of(std::span<const std::int64_t> parts) {
   constexpr std::int64_t kAll = 1000;

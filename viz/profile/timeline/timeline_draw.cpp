@@ -26,7 +26,7 @@ namespace {
 
 // Logical pixels.
 constexpr float kHead = 24, kWordsGap = 6, kAxis = 18, kOverviewGap = 8, kLabel = 148, kLabelNarrow = 104,
-                kNarrowCard = 640, kPads = 24;
+                kNarrowCard = 640, kPads = 24, kDoor = 28, kDoorSides = 24;
 constexpr float kLeastDrag = 4;
 constexpr int kMostTail = 4;      // lines
 constexpr float kPathAt = 0.08F;  // of a tall row: above its names
@@ -169,13 +169,23 @@ TextRuns tail_runs(const PipelineScene& scene) {
   const std::string answer = scene.answers.empty() ? std::string() : scene.answers.back().answer + " ";
   return {{answer, Face::bold, Token::text, 0, false}, {scene.tail, Face::text, Token::dim, 0, false}};
 }
-
+float door_height(const PipelineScene& scene) {
+  return scene.door ? style().px(kDoor + kWordsGap) : 0;
+}
+// To a recording that says what this one does not.
+void draw_door(const PipelineScene& scene, ImVec2 at, Commands& commands) {
+  if (!scene.door) return;
+  const float width = text_width(Face::text, 13, scene.door->words) + style().px(kDoorSides);
+  if (box_button({at, {at.x + width, at.y + style().px(kDoor)}}, "##timeline_door", scene.door->words.c_str()))
+    commands.push_back(ChooseTimeline{scene.door->id});
+  tooltip(scene.door->tip);
+}
 float words_height(const PipelineScene& scene, float width) {
   if (scene.sms_shown) return draw_paragraph(nullptr, {}, width, 13, tail_runs(scene), kMostTail, false);
   const TextRuns words{{scene.words, Face::text, Token::dim, 0, false}};
   const float below =
       scene.words.empty() ? 0 : draw_paragraph(nullptr, {}, width, 13, words, 6, false) + style().px(kWordsGap);
-  if (scene.answers.empty()) return line_height(17) + below;
+  if (scene.answers.empty()) return line_height(17) + below + door_height(scene);
   return answers_height(scene, width) + style().px(kWordsGap) + below;
 }
 float notes_height(const PipelineScene& scene, float width) {
@@ -275,7 +285,8 @@ float draw_above(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float 
     draw_answers(list, scene, {at.x, y}, width, commands);
     words += answers_height(scene, width) + s.px(kWordsGap);
   }
-  draw_paragraph(list, {at.x, words}, width, 13, {{scene.words, Face::text, Token::dim, 0, false}}, 6);
+  words += draw_paragraph(list, {at.x, words}, width, 13, {{scene.words, Face::text, Token::dim, 0, false}}, 6);
+  draw_door(scene, {at.x, words + s.px(kWordsGap)}, commands);
   return y + words_height(scene, width);
 }
 

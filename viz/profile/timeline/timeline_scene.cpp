@@ -382,11 +382,7 @@ class Scene {
 
   void add_words() {
     if (s_.shares.empty()) {
-      s_.headline = tr("Who did what when.");
-      s_.words =
-          phrase("The block takes {}. Its lanes do not say who waited for whom, so what sets the pace is unknown.",
-                 duration_text(s_, s_.length));
-      return;
+      return tell_of_no_path(s_, p_, timelines_);
     }
     s_.headline = pace_headline(parts_);
     s_.answers = answers_of(s_, parts_, p_, timelines_);
@@ -400,7 +396,8 @@ class Scene {
     const bool others = std::ranges::any_of(timelines_.all, [&](const auto& t) { return t->kernel == kernel_; });
     s_.strip_words =
         others ? phrase("This recording is of {}. The list also contains recordings of {}.", t_.kernel, kernel_)
-               : phrase("No launch of {} was recorded. This recording is of {}.", kernel_, t_.kernel);
+               : phrase("No launch of {} was recorded. This recording is of {}; there are recordings of {}.", kernel_,
+                        t_.kernel, recorded_kernels(timelines_));
   }
 
   const Timeline& t_;

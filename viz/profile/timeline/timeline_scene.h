@@ -91,6 +91,11 @@ struct PipelineScene {
     bool with_bands = false;  // of all SMs, small, below the words
   };
   std::vector<Answer> answers;
+  // To a recording whose lanes say who waits for whom, where this one's do not.
+  struct Door {
+    std::string id, words, tip;
+  };
+  std::optional<Door> door;
   std::string title;  // "block 37 on SM 37, one of 132"
   std::string headline, words;
   std::string strip, strip_words;  // of the page: "flash_hopper, L = 1024, D = 128: 235.1 µs without the recorder."
@@ -214,6 +219,11 @@ std::string turn_words(const Timeline& t, const Pipeline& p, const TimelinesView
 std::string pace_headline(const std::vector<PathPart>& parts);
 // What was launched, its time without the recorder, and that of the very launch that is drawn.
 std::string launch_words(const Timeline& t);
+// Of a recording without a critical path: how much its lanes work and wait, what is missing, and which recordings of
+// other kernels have one: the scene's door leads to the first.
+void tell_of_no_path(PipelineScene& scene, const Pipeline& p, const TimelinesView& all);
+// "flash_hopper and flash_mma"; empty: there are none.
+std::string recorded_kernels(const TimelinesView& all);
 // Which SM ends first, which last, how long the tail between them is.
 std::string tail_words(const PipelineScene& scene);
 // From the first SM's end to the last one's.

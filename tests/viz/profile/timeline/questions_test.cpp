@@ -77,7 +77,8 @@ void check_slot(const json& q, const TimelinesView& all, const json& of, const T
   ASSERT_EQ(more != nullptr, q.contains("measured"));
   if (more == nullptr) {
     const std::string words = q.value("in this block", "");
-    EXPECT_EQ(scene.answers.at(1).answer, words.empty() ? "Unknown." : words);
+    const std::string none = fmt::format("Not measured: no recording here has {} slots.", t.options.stages + 1);
+    EXPECT_EQ(scene.answers.at(1).answer, words.empty() ? none : words);
     return;
   }
   const double measured = 100 * (1 - more->plain_us / t.plain_us);
