@@ -33,7 +33,7 @@ bool Tolerance::holds(double truth, double answer) const {
 }
 
 std::string Tolerance::words() const {
-  if (decades > 0) return tr("the nearest power of ten is enough");
+  if (decades > 0) return tr("to a power of ten");
   if (relative > 0) return phrase("{:g} % off is close enough", std::round(relative * 1e6) / 1e4);
   if (absolute <= 0) return "exactly";
   // 0.00006, not 6e-05.
