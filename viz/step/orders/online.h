@@ -16,9 +16,12 @@ inline constexpr PhaseLook kRescale{
     .phase = Phase::rescale, .lights = Column::alpha, .fills = true, .naive = {1, 1}, .work = work_rescale};
 
 // Captions, columns but for Q and O, chip, passes, letters.
-inline constexpr Phrase kAlphaCaption[] = {kAlpha, say(" = "), only(PhraseWhen::base_e, sign("e", TensorColour::alpha)),
-                                           only(PhraseWhen::base_2, sign("2", TensorColour::alpha)),
-                                           raised(marked("old − new"), TensorColour::m)};
+inline constexpr Phrase kAlphaCaption[] = {kAlpha,
+                                           say(" = "),
+                                           only(PhraseWhen::rescales_e, sign("e", TensorColour::alpha)),
+                                           only(PhraseWhen::rescales_2, sign("2", TensorColour::alpha)),
+                                           only(PhraseWhen::with_max, raised(marked("old − new"), TensorColour::m)),
+                                           only(PhraseWhen::without_max, {.text = "1", .ink = TensorColour::alpha})};
 inline constexpr Phrase kOnlineWeightsCaption[] = {kP,
                                                    say(" = "),
                                                    only(PhraseWhen::base_e, kE),
@@ -26,8 +29,8 @@ inline constexpr Phrase kOnlineWeightsCaption[] = {kP,
                                                    kRaisedS,
                                                    {.raise = 1, .when = PhraseWhen::unscaled, .scale = true},
                                                    only(PhraseWhen::unscaled, raised(" · log₂e")),
-                                                   kRaisedMinus,
-                                                   raised(marked("new"), TensorColour::m)};
+                                                   only(PhraseWhen::with_max, kRaisedMinus),
+                                                   only(PhraseWhen::with_max, raised(marked("new"), TensorColour::m))};
 inline constexpr Phrase kOnlineSumCaption[] = {kL, kBecomes, kAlpha, kL, say(" + Σ "), kP};
 inline constexpr Phrase kOnlineOutputCaption[] = {kO, kBecomes, kAlpha, kO, say(" + "), kP, kV};
 inline constexpr ColumnLook kColumnAlpha{

@@ -101,7 +101,11 @@ Slot output_sum_slot(const Recording& rec, EventIndex e) {
 std::string scale_words(const Problem& p) {
   const double defaults = 1 / std::sqrt(static_cast<double>(p.D));
   if (!p.scale || std::abs(*p.scale - defaults) < 1e-12) return "1/√" + std::to_string(p.D);
-  return significant_text(*p.scale, 6);
+  std::string words = significant_text(*p.scale, 6);
+  if (words.find_first_of(".e") == words.find('.') && words.find('.') != words.npos)
+    words.erase(std::max(words.find_last_not_of('0'), words.find('.')) + 1);
+  if (words.ends_with('.')) words.pop_back();
+  return words;
 }
 
 TileKeys keys_of_tile(const Recording& rec, const StepPlace& at) {

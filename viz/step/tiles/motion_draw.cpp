@@ -80,7 +80,7 @@ void draw_dimmed(const Drawn& d, const Arrival& arrival) {
   }
 }
 
-// `all`: its name is left out where it would lie on another.
+// `all`: its name is left out where it would lie on another, or on the line that leads from one.
 void draw_shelf(const Drawn& d, const Shelf& shelf, const std::vector<Shelf>& all) {
   const Box segment = shelf.segment();
   d.list->AddRectFilled(shelf.box.min, shelf.box.max, colour_of(Token::field), d.s.px(1));
@@ -93,7 +93,11 @@ void draw_shelf(const Drawn& d, const Shelf& shelf, const std::vector<Shelf>& al
   const float width = text_width(Face::bold, 10, words);
   const ImVec2 at{shelf.box.min.x - width - d.s.px(5), shelf.box.min.y - d.s.px(2)};
   const Box name{at, {at.x + width, at.y + line_height(10)}};
-  if (std::ranges::any_of(all, [&](const Shelf& other) { return meet(other.box, name); })) return;
+  const auto covers = [&](const Shelf& other) {
+    const float way = shelf_way(other, 0)[1].x;  // down from its end
+    return meet(other.box, name) || (other.box.max.x < name.max.x && way > name.min.x && way < name.max.x);
+  };
+  if (std::ranges::any_of(all, covers)) return;
   draw_text(d.list, at, Face::bold, 10, colour_of(Token::dim), words);
 }
 

@@ -288,6 +288,26 @@ TEST(StepScene, OneTileIsMarkedAsMadeAndWhatIsNotComputedIsEmpty) {
   EXPECT_EQ(s.next_column, Column::p);
 }
 
+// Without the maximum e^S is what is computed, and no caption may say otherwise.
+TEST(Tiles, CaptionsSubtractNoMaximumWhereTheKernelDoesNot) {
+  const auto captions = [](const char* kernel, bool subtract) {
+    Options o;
+    o.subtract_max = subtract;
+    Walk walk(record_preset("blackboard", kernel, o));
+    const TilesScene s = walk.scene(4);
+    std::map<Column, std::string> said;
+    for (const Column c : s.columns) said[c] = plain_text(s.captions[static_cast<std::size_t>(c)].words);
+    return said;
+  };
+  const auto safe = captions("cpu_flash", true), unsafe = captions("cpu_flash", false);
+  EXPECT_EQ(safe.at(Column::p), "P = eS − new");
+  EXPECT_EQ(safe.at(Column::alpha), "α = eold − new");
+  EXPECT_EQ(unsafe.at(Column::p), "P = eS");
+  EXPECT_EQ(unsafe.at(Column::alpha), "α = 1");
+  // Naive takes no such what-if: it always subtracts.
+  EXPECT_EQ(captions("cpu_sequential", false).at(Column::p), "P = eS − m / ℓ");
+}
+
 CellLook look_of(const TilesScene& s, Column c) {
   return s.tiles[static_cast<std::size_t>(c)].cell(0, 0).look;
 }
