@@ -20,6 +20,7 @@ struct ChartCard {
   Commands& commands;
   bool beside_row = false;     // the row chart has a card of its own next to this one
   bool answer_hidden = false;  // the row chart alone: the others show what is to come
+  bool letters = true;         // m and l are spoken of
   AskedBar* asked = nullptr;   // of the row chart, that a lesson asks for
 };
 // From this width, logical, the row chart stands in a card of its own beside the others.

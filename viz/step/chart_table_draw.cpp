@@ -17,7 +17,8 @@ namespace attn {
 namespace {
 
 void row(const ChartCard& card, const Box& in) {
-  draw_row_chart(ImGui::GetWindowDrawList(), in, row_chart_scene(card.rec, card.at, card.answer_hidden), card.asked);
+  const RowChartScene scene = row_chart_scene(card.rec, card.at, card.answer_hidden, card.letters);
+  draw_row_chart(ImGui::GetWindowDrawList(), in, scene, card.asked);
 }
 
 void hindsight(const ChartCard& card, const Box& in) {
@@ -46,7 +47,8 @@ void fragments(const ChartCard& card, const Box& in) {
 void sentence(const ChartCard& card, const Box& in) {
   const Document& d = card.state.document;
   const bool toy = !card.rec.gpu && is_of_words(card.rec.problem, d.inputs) && d.inputs.edits.empty();
-  draw_sentence(in, sentence_scene(card.rec, card.at, toy), card.rec, card.at, d.selection, card.commands);
+  draw_sentence(in, sentence_scene(card.rec, card.at, toy, card.letters), card.rec, card.at, d.selection,
+                card.commands);
 }
 
 void pages(const ChartCard& card, const Box& in) {

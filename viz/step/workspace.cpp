@@ -358,6 +358,11 @@ void draw_unrecorded(const ProblemPanel& problem, const Box& all, Commands& comm
                commands);
 }
 
+// A lesson's chart that stands alone comes before the letters of the tiles.
+bool has_letters(const StepFocus& look) {
+  return look.names_statistics() || look.names_tiles() || look.has(StepPart::k) || look.has(StepPart::v);
+}
+
 }  // namespace
 
 void draw_step(const State& state, const Model& model, StepUiState& ui, Commands& commands) {
@@ -419,7 +424,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   }
   const SideBySideView view{rec, at, state, ui, cache, commands};
   AskedBar* asked_bar = ui.asked_bar ? &*ui.asked_bar : nullptr;
-  const ChartCard charts{rec, at, values, state, cache, commands, false, ui.hidden.on, asked_bar};
+  const ChartCard charts{rec, at, values, state, cache, commands, false, ui.hidden.on, has_letters(look), asked_bar};
   if (areas.has_strip && !areas.has_bottom && !ui.hidden.map && state.view.step.chart != StepChart::fragments)
     draw_charts_chip(charts, {areas.strip.min, {chips, areas.strip.max.y}}, all, ui.hidden);
   if (areas.has_tiles && fragments) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -57,6 +58,24 @@ TEST(LearnWays, TheDoorsAreClosedForGoodAndComeBackFromThePalette) {
     IM_CHECK(w.state().preferences.greet);
     IM_CHECK(ctx->ItemInfo("**/###door_learn", ImGuiTestOpFlags_NoError).ID != 0);
   }));
+}
+
+// Chapter 1 names m and l where it first needs them: until then no picture of it does.
+TEST(LearnWays, TheFirstPictureOfChapterOneHasNoLetterThatIsNotIntroduced) {
+  TestWindow w;
+  start(w, "weighted-average", "lookup");
+  const auto drawn_of = [&] {
+    const DrawnText drawn;
+    w.draw_frames(1);
+    return drawn.texts();
+  };
+  const std::set<std::string> first = drawn_of();
+  EXPECT_TRUE(first.contains("scores "));
+  for (const char* letter : {"m", "ℓ", "maximum ", "S − m"}) EXPECT_FALSE(first.contains(letter)) << letter;
+  w.controller().update({StartLesson{"weighted-average", "weight"}, ShowAnswer{}});
+  w.draw_frames(4);
+  const std::set<std::string> later = drawn_of();
+  for (const char* letter : {"m", "ℓ", "maximum ", "S − m"}) EXPECT_TRUE(later.contains(letter)) << letter;
 }
 
 TEST(LearnWays, EnterOnTheMapBeginsWhereTheLearnerIs) {

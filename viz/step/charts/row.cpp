@@ -167,7 +167,7 @@ struct RowBuilder {
     const Event& now = rec.events[at.event];
     if (none)
       out.no_weight = tr("this row sees no key, so it has no weights");
-    else if (!stores_scores(rec.order))
+    else if (!stores_scores(rec.order) || !out.letters)
       out.no_weight = tr("no weight yet");
     else if (now.pass == 0)
       out.no_weight = tr("weights come in pass 2, because they wait for the whole row of scores");
@@ -253,9 +253,11 @@ std::string share_text(double share, ShareText how) {
   return how == ShareText::whole ? whole + " %" : whole;
 }
 
-RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at, bool asks) {
+RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at, bool asks, bool letters) {
   RowBuilder b{rec, at, {}, at.i >= 0 ? at.i : at.first_row / std::max(at.br, 1)};
   b.out.row = at.row;
+  b.out.letters = letters;
+  b.out.subtracts = rec.options.subtract_max;
   if (order_row(rec.order).abreast == Abreast::parts) b.parts = {rec.key_tiles(), splits_of(rec.options)};
   b.out.parts = b.parts.parts;
   for (std::int32_t j = 0; j < rec.key_tiles(); ++j) b.add_tile(j);
@@ -263,7 +265,7 @@ RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at, bool as
   b.add_weights();
   b.add_reason();
   b.add_range();
-  b.add_notes(asks);
+  if (letters) b.add_notes(asks);
   return b.out;
 }
 

@@ -56,6 +56,8 @@ struct RowChartScene {
   double max_weight = 1;
   std::vector<TextRuns> notes;  // beside the weights: their sum and what comes next
   bool statistics = true;       // m and l go along with the keys; else LSE of the row is known from the start
+  bool letters = true;          // m and l are spoken of: a lesson's first beats come before them
+  bool subtracts = true;        // the maximum from each score
   bool final_weights = false;   // orders that store S: divided by the whole row's l
   std::string no_weight;        // why there is none yet; empty where there is
 };
@@ -68,7 +70,8 @@ inline std::span<const RowChartTile> statistics_of(const RowChartScene& scene) {
 enum class ShareText : std::uint8_t { exact, whole, bare };
 std::string share_text(double share, ShareText how);  // "6.7 %", "7 %", "7"; "<1" where it rounds to nothing
 
-// `asks`: a question is open, so no product of what it may be about is worked out.
-RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at, bool asks = false);
+// `asks`: a question is open, so no product of what it may be about is worked out. `letters`: whether m and l are
+// known.
+RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at, bool asks = false, bool letters = true);
 
 }  // namespace attn

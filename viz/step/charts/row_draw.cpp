@@ -92,7 +92,7 @@ void draw_scores(const Frame& f) {
   std::optional<ImVec2> last;
   for (const RowChartTile& tile : statistics_of(f.scene)) {
     if (tile.starts_part) last.reset();
-    if (!tile.has_m || !std::isfinite(tile.m)) continue;
+    if (!f.scene.letters || !tile.has_m || !std::isfinite(tile.m)) continue;
     const float y = f.y_of(tile.m), a = f.x_of(tile.first_key), b = f.x_of(tile.first_key + tile.keys);
     if (last && last->x == a) f.list->AddLine(*last, {a, y}, m, s.px(2));
     f.list->AddLine({a, y}, {b, y}, m, s.px(2));
@@ -285,6 +285,18 @@ void draw_axes(const Frame& f, const Box& box) {
   }
 }
 
+// What a bar is: e^(S - m), or as the run has it.
+TextRuns weight_words(const RowChartScene& scene) {
+  constexpr TensorColour p = TensorColour::p;
+  if (!scene.letters && scene.subtracts) return woven(phrase("weights {}", place(0)), {letter("P", p)});
+  const char* raised = !scene.statistics ? "S − LSE" : scene.subtracts ? "S − m" : "S";
+  TextRuns weights =
+      woven(phrase("weights {}{}", place(0), place(1)), {letter("e", p), {raised, Face::maths, p, 1, false}});
+  if (scene.final_weights && scene.statistics && scene.letters)
+    weights.insert(weights.end(), {word(" / "), letter("ℓ", TensorColour::l)});
+  return weights;
+}
+
 void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, float weights_top, bool shares) {
   const Style& s = style();
   constexpr TensorColour m = TensorColour::m, p = TensorColour::p, alpha = TensorColour::alpha;
@@ -296,7 +308,7 @@ void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, f
   };
   list->AddCircleFilled({box.min.x + s.px(5), y + s.px(7)}, s.px(4), colour_of(TensorColour::s));
   line(woven(phrase("scores {}", place(0)), {letter("S", TensorColour::s)}));
-  if (scene.statistics) {
+  if (scene.statistics && scene.letters) {
     list->AddRectFilled({box.min.x - s.px(1), y + s.px(6)}, {box.min.x + s.px(11), y + s.px(8)}, colour_of(m));
     const bool apart = scene.parts > 1 && !scene.merged;
     TextRuns maximum =
@@ -309,11 +321,7 @@ void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, f
   const auto wanted = static_cast<float>(2 + (ghosts ? 1 : 0) + static_cast<int>(scene.notes.size()));
   y = std::max(y, std::min(weights_top, box.max.y - wanted * step));
   list->AddRectFilled({box.min.x, y + s.px(2)}, {box.min.x + s.px(10), y + s.px(12)}, colour_of(p));
-  TextRuns weights = woven(phrase("weights {}{}", place(0), place(1)),
-                           {letter("e", p), {scene.statistics ? "S − m" : "S − LSE", Face::maths, p, 1, false}});
-  if (scene.final_weights && scene.statistics)
-    weights.insert(weights.end(), {word(" / "), letter("ℓ", TensorColour::l)});
-  line(weights);
+  line(weight_words(scene));
   if (shares)
     line(woven(scene.final_weights || scene.merged ? phrase("{}  share of the row", place(0))
                : scene.parts > 1                   ? phrase("{}  share of its part", place(0))
@@ -338,7 +346,7 @@ void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene,
   const float top = in.min.y, bottom = in.max.y - s.px(18);
   if (bottom - top < s.px(48)) return;
   // The strips take their height where the charts keep theirs.
-  const bool strips = scene.statistics && bottom - top >= s.px(104);
+  const bool strips = scene.statistics && scene.letters && bottom - top >= s.px(104);
   const float plots = bottom - (strips ? s.px(40) : 0);
   const float split = top + (plots - top) * 0.46F;
   Frame frame{

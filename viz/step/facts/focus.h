@@ -58,6 +58,8 @@ struct StepFocus {
       if (parts.test(static_cast<std::size_t>(part))) return true;
     return false;
   }
+  // m, l or what follows from them.
+  bool names_statistics() const { return has(StepPart::m) || has(StepPart::alpha) || has(StepPart::l); }
   bool has(TensorColour tensor) const { return has(kPartOfTensor[static_cast<std::size_t>(tensor)]); }
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/timeline/attention.h"
@@ -67,7 +69,7 @@ WordLook look_of(const Recording& rec, const StepPlace& at, const SentenceScene&
 
 }  // namespace
 
-SentenceScene sentence_scene(const Recording& rec, const StepPlace& at, bool toy) {
+SentenceScene sentence_scene(const Recording& rec, const StepPlace& at, bool toy, bool letters) {
   SentenceScene scene;
   const Problem& p = rec.problem;
   scene.b = at.b;
@@ -92,10 +94,18 @@ SentenceScene sentence_scene(const Recording& rec, const StepPlace& at, bool toy
     scene.words.push_back({std::string(key_word(rec, at.b, key)), WordLook::to_come});
     scene.words.back().look = look_of(rec, at, scene, key);
   }
+  if (!letters) {
+    for (SentenceHead& head : scene.heads) head.sums.clear();
+    const char* share = tr("Thickness shows each word's share of the weight, 100 % in total.");
+    scene.note = {word(toy ? fmt::format("{} {}", tr("A closed-form toy: nothing was trained."), share) : share)};
+    return scene;
+  }
+  // Naive's weights are divided as they are made.
+  const char* weight = stores_scores(rec.order) ? "P" : "P / ℓ";
   scene.note =
       woven(toy ? phrase("A closed-form toy: nothing was trained. Thickness shows {} so far, 100 % in total.", place(0))
                 : phrase("Thickness shows {} so far, 100 % in total.", place(0)),
-            {letter("P / ℓ", TensorColour::p)});
+            {letter(weight, TensorColour::p)});
   return scene;
 }
 

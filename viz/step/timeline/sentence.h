@@ -46,8 +46,8 @@ struct SentenceScene {
 };
 constexpr std::int64_t kMostArcWords = 48;
 
-// `toy`: the numbers are those of `words` as it is described (is_of_words).
-SentenceScene sentence_scene(const Recording& rec, const StepPlace& at, bool toy);
+// `toy`: the numbers are those of `words` as it is described (is_of_words). `letters`: m and l are known.
+SentenceScene sentence_scene(const Recording& rec, const StepPlace& at, bool toy, bool letters = true);
 // "“too” on “the”: 31 % so far" of a head.
 std::string arc_words(const SentenceScene& scene, const SentenceHead& head, std::int32_t key);
 // "31 %", "0.12 %": as much as can be read.

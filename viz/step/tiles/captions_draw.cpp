@@ -1,0 +1,115 @@
+// The algorithm under the tiles, a term a column: the live one first, the others as far as there is room.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "viz/draw/theme.h"
+#include "viz/step/orders/looks.h"
+#include "viz/step/tiles/parts_draw.h"
+
+namespace attn::tiles {
+namespace {
+
+// A caption where it would stand.
+struct PlacedCaption {
+  TextRuns words;
+  float size = 14, x = 0, width = 0;
+  bool live = false;
+  Column column = Column::q;
+};
+
+// Without the letter that is made: it stands over its column.
+TextRuns brief_words(TextRuns words) {
+  const auto made = std::ranges::find(words, " ← ", &TextRun::text);
+  if (made != words.end())
+    words.erase(words.begin(), made + 1);
+  else if (words.size() > 2 && words[0].text == "α" && words[1].text == " = ")
+    words.erase(words.begin(), words.begin() + 2);
+  return words;
+}
+
+PlacedCaption place_caption(const Drawn& d, std::size_t n, bool brief) {
+  const Column c = d.scene.columns[n];
+  const bool query = d.scene.look->column(c)->title == TitleKind::rows;
+  CaptionScene caption = d.scene.captions[static_cast<std::size_t>(c)];
+  if (brief) caption.words = brief_words(std::move(caption.words));
+  const TilePlace& place = d.layout.places[static_cast<std::size_t>(c)];
+  PlacedCaption out{caption.words, 14, 0, 0, caption.live, c};
+  const float room = place.box.width() + d.s.px(c == d.scene.look->output || query ? 40 : 60);
+  while (out.size > 11 && runs_width(out.words, out.size) > room) out.size -= 1;
+  // Beside Q stands S, whose caption is the wider: what Q does gives way.
+  if (query && runs_width(out.words, out.size) > room - d.s.px(30))
+    out.words.erase(out.words.begin() + 1, out.words.end());
+  out.width = runs_width(out.words, out.size);
+  // A term that joins old and new stands under both.
+  float centre = place.box.centre().x;
+  if (n > 0 && d.scene.look->column(d.scene.columns[n - 1])->beside_next)
+    centre = (d.layout.places[static_cast<std::size_t>(d.scene.columns[n - 1])].box.min.x + place.box.max.x) / 2;
+  out.x = std::min(centre - out.width / 2, d.layout.band_right - out.width);
+  return out;
+}
+
+constexpr float kCaptionGap = 5, kCaptionReach = 8;  // logical: between two, and from one to the middle of its column
+
+bool is_free(const Drawn& d, const std::vector<PlacedCaption>& placed, const PlacedCaption& c) {
+  const float gap = d.s.px(kCaptionGap);
+  return std::ranges::all_of(placed, [&](const PlacedCaption& other) {
+    return c.x >= other.x + other.width + gap || c.x + c.width + gap <= other.x;
+  });
+}
+
+// Beside what is in its way, as long as it stands at its own column. Whether there is such a place.
+bool move_aside(const Drawn& d, const std::vector<PlacedCaption>& placed, PlacedCaption& c) {
+  const float reach = d.s.px(kCaptionReach), gap = d.s.px(kCaptionGap);
+  const float middle = d.layout.places[static_cast<std::size_t>(c.column)].box.centre().x, wanted = c.x;
+  std::optional<float> best;
+  const auto look = [&](float x) {
+    c.x = x;
+    const bool at_column = x - reach <= middle && middle <= x + c.width + reach;
+    const bool inside = x >= d.layout.band_left && x + c.width <= d.layout.band_right;
+    if (at_column && inside && is_free(d, placed, c) && (!best || std::abs(x - wanted) < std::abs(*best - wanted)))
+      best = x;
+  };
+  for (const PlacedCaption& other : placed) {
+    look(other.x + other.width + gap);
+    look(other.x - gap - c.width);
+  }
+  c.x = best.value_or(wanted);
+  return best.has_value();
+}
+
+// The live term first; of the others those that reach into none: in few words, or a little aside, where they have no
+// room otherwise. `brief`: in few words from the first.
+std::vector<PlacedCaption> placed_captions(const Drawn& d, bool brief) {
+  std::vector<std::size_t> order;
+  for (std::size_t n = 0; n < d.scene.columns.size(); ++n)
+    if (!d.scene.captions[static_cast<std::size_t>(d.scene.columns[n])].words.empty()) order.push_back(n);
+  std::ranges::stable_partition(
+      order, [&](std::size_t n) { return d.scene.captions[static_cast<std::size_t>(d.scene.columns[n])].live; });
+  std::vector<PlacedCaption> placed;
+  for (const std::size_t n : order) {
+    PlacedCaption c = place_caption(d, n, brief);
+    if (!is_free(d, placed, c) && !move_aside(d, placed, c)) c = place_caption(d, n, true);
+    if (c.live || is_free(d, placed, c) || move_aside(d, placed, c)) placed.push_back(std::move(c));
+  }
+  return placed;
+}
+
+}  // namespace
+
+void draw_captions(const Drawn& d) {
+  if (!d.layout.has_captions) return;
+  std::vector<PlacedCaption> captions = placed_captions(d, false), brief = placed_captions(d, true);
+  if (brief.size() > captions.size()) captions = std::move(brief);
+  for (const PlacedCaption& c : captions) {
+    draw_runs(d.list, {c.x, d.layout.captions_top + d.s.px(4)}, c.size, c.words);
+    if (!c.live) continue;
+    const float y = d.layout.captions_top + d.s.px(24);
+    d.list->AddRectFilled({c.x, y}, {c.x + c.width, y + d.s.px(2.5F)}, colour_of(Token::text), d.s.px(1));
+  }
+}
+
+}  // namespace attn::tiles
