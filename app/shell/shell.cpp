@@ -156,6 +156,7 @@ void Shell::draw_workspace(Controller& controller, Commands& commands) {
     switch (workspace) {
       case Workspace::step:
         step_.hidden = {};
+        step_.look = {};
         step_.alone = false;
         draw_first_window(controller, commands);
         break;
