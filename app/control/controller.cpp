@@ -70,15 +70,16 @@ struct Controller::RunEffect {
   void operator()(const BackToLesson&) const { c.lessons_.back(); }
   void operator()(const LeaveLesson&) const { c.lessons_.leave(); }
   void operator()(const ForgetLessons&) const { c.lessons_.forget(); }
-  void operator()(const PrintChapter& e) const { c.lessons_.print(e.path); }
+  void operator()(const PrintChapter& e) const { c.lessons_.print(e.path, e.lesson); }
   void operator()(const Teach& e) const { c.lessons_.teach(e.on); }
   void operator()(const TakeBackVote&) const { c.lessons_.take_back_vote(); }
 
   // The shell's own: it opens the popup in the frame that asks.
   void operator()(const Ask& e) const {
-    if (e.popup == Popup::palette) c.lessons_.look();
+    if (e.popup == Popup::palette || e.popup == Popup::print_chapter) c.lessons_.look();
   }
   void operator()(const ResetLayout&) const {}  // likewise
+  void operator()(const TypeNumbers&) const {}  // Step's tiles have the field
   void operator()(const Undo&) const { c.undo(false); }
   void operator()(const Redo&) const { c.undo(true); }
   void operator()(const CancelTask&) const { c.cancel_task(); }

@@ -32,8 +32,7 @@ void exports(const State& state, Commands& commands) {
   item(tr("Measurements as CSV"), "Ctrl+E", ExportCsv{}, commands);
   item(tr("Picture of the window"), "F12", SavePicture{}, commands);
   if (shows_step(state.view)) item(tr("Pictures of several steps"), "Shift+F12", Ask{Popup::save_steps}, commands);
-  if (!state.view.learn.lesson.empty() && state.view.workspace == Workspace::learn)
-    item(tr("This chapter on paper"), "", Ask{Popup::print_chapter}, commands);
+  if (state.view.workspace == Workspace::learn) item(tr("A chapter on paper"), "", Ask{Popup::print_chapter}, commands);
   item(tr("This view as a state string"), "Ctrl+K", CopyState{}, commands);
   ImGui::EndMenu();
 }

@@ -17,6 +17,8 @@
 #include "misc/cpp/imgui_stdlib.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
+#include "viz/learn/card/learn_scene.h"
+#include "viz/learn/chapter_map.h"
 
 namespace attn {
 namespace {
@@ -24,7 +26,7 @@ namespace {
 constexpr const char* kOpenFile = marked("Open a file");
 constexpr const char* kSaveAs = marked("Save the session as");
 constexpr const char* kInputFiles = marked("Your own inputs");
-constexpr const char* kPrintChapter = marked("Print this chapter");
+constexpr const char* kPrintChapter = marked("Print a chapter");
 constexpr const char* kSaveSteps = marked("Pictures of several steps");
 constexpr float kFieldWidth = 560;  // logical, of a path field
 
@@ -143,18 +145,57 @@ void draw_input_files(const Controller& controller, ShellUiState& ui, Commands& 
   ImGui::EndPopup();
 }
 
+std::string chapter_words(const ChapterScene& c) {
+  return c.number.empty() ? c.title : fmt::format("{}  {}", c.number, c.title);
+}
+
+// Which chapter: the file is named for it, in the folder that is typed already.
+void choose_chapter(const LearnScene* learn, ShellUiState& ui) {
+  if (learn == nullptr) return;
+  const auto now = std::ranges::find(learn->chapters, ui.print_lesson, &ChapterScene::id);
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted(tr("Chapter"));
+  ImGui::SameLine();
+  ImGui::SetNextItemWidth(popup_width(kFieldWidth) - (ImGui::GetCursorPosX() - ImGui::GetCursorStartPos().x));
+  const std::string shown = now == learn->chapters.end() ? std::string() : chapter_words(*now);
+  if (!ImGui::BeginCombo("##print_lesson", shown.c_str(), ImGuiComboFlags_HeightLarge)) return;
+  for (const ChapterScene& c : learn->chapters) {
+    if (c.exercises == 0) continue;
+    if (ImGui::Selectable(fmt::format("{}##{}", chapter_words(c), c.id).c_str(), c.id == ui.print_lesson)) {
+      const std::filesystem::path typed(ui.path);
+      if (typed.stem() == ui.print_lesson) ui.path = (typed.parent_path() / (c.id + ".pdf")).string();
+      ui.print_lesson = c.id;
+    }
+    if (c.id == ui.print_lesson) ImGui::SetItemDefaultFocus();
+  }
+  ImGui::EndCombo();
+}
+
+// The one that is open, or where the learner is; with exercises.
+std::string chapter_to_print(const State& state, const LearnScene* learn) {
+  if (learn == nullptr) return state.view.learn.lesson;
+  const auto prints = [](const ChapterScene& c) { return c.exercises > 0; };
+  const auto open = std::ranges::find(learn->chapters, state.view.learn.lesson, &ChapterScene::id);
+  if (open != learn->chapters.end() && prints(*open)) return open->id;
+  const auto next = next_chapter(*learn);
+  if (next && prints(learn->chapters[*next])) return learn->chapters[*next].id;
+  const auto any = std::ranges::find_if(learn->chapters, prints);
+  return any == learn->chapters.end() ? std::string() : any->id;
+}
+
 // The page and, beside it, the answers.
-void draw_print_chapter(ShellUiState& ui, Commands& commands) {
+void draw_print_chapter(const Controller& controller, ShellUiState& ui, Commands& commands) {
   if (!begin_popup(kPrintChapter)) return;
   popup_heading(tr_of(kPrintChapter));
   dim_words(tr(
       "A PDF for the learner: the question, a figure and the exercises with these numbers. The answers go to a second "
       "file next to it."));
+  choose_chapter(controller.model().learn.get(), ui);
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool entered = path_field(ui, "print", "/path/to/chapter.pdf", ".pdf", FileDialog::Kind::save, ui.path);
   const std::filesystem::path file = with_extension(ui.path, ".pdf");
-  if (write_button({answers_beside(file), file}, tr("Print"), !ui.path.empty(), entered)) {
-    commands.emplace_back(PrintChapter{ui.path});
+  if (write_button({answers_beside(file), file}, tr("Print"), !ui.path.empty() && !ui.print_lesson.empty(), entered)) {
+    commands.emplace_back(PrintChapter{ui.path, ui.print_lesson});
     ImGui::CloseCurrentPopup();
   }
   ImGui::EndPopup();
@@ -211,8 +252,8 @@ void open_file_popup(Popup popup, const Controller& controller, ShellUiState& ui
     ui.path = new_name("session.attn");
     ImGui::OpenPopup(kSaveAs);
   } else if (popup == Popup::print_chapter) {
-    const std::string& lesson = controller.state().view.learn.lesson;
-    ui.path = new_name(((lesson.empty() ? "chapter" : lesson) + ".pdf").c_str());
+    ui.print_lesson = chapter_to_print(controller.state(), controller.model().learn.get());
+    ui.path = new_name(((ui.print_lesson.empty() ? "chapter" : ui.print_lesson) + ".pdf").c_str());
     ImGui::OpenPopup(kPrintChapter);
   } else if (popup == Popup::input_files) {
     const InputSpec& now = controller.state().document.inputs;
@@ -233,7 +274,7 @@ void open_file_popup(Popup popup, const Controller& controller, ShellUiState& ui
 void draw_file_popups(const Controller& controller, ShellUiState& ui, Commands& commands) {
   draw_open_file(controller, ui, commands);
   draw_save_as(ui, commands);
-  draw_print_chapter(ui, commands);
+  draw_print_chapter(controller, ui, commands);
   draw_input_files(controller, ui, commands);
   draw_save_steps(controller, ui, commands);
 }

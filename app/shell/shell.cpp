@@ -236,6 +236,7 @@ std::size_t Shell::obey_own(const Commands& commands, std::size_t from) {
   for (std::size_t n = from; n < commands.size(); ++n) {
     if (const auto* ask = command_as<Ask>(commands[n])) ui_.open_next = ask->popup;
     if (command_as<ResetLayout>(commands[n]) != nullptr) ui_.reset_layout = true;
+    if (command_as<TypeNumbers>(commands[n]) != nullptr) step_.tiles.type_next = true;
   }
   return commands.size();
 }

@@ -17,6 +17,7 @@ struct ShellUiState {
   bool popup_open = false;        // one was open in the last frame
   int go_to = 1;
   std::string path;                        // of the popup that is open
+  std::string print_lesson;                // the chapter to print
   std::array<std::string, 4> input_paths;  // Q, K, V, bias as typed
   std::uint64_t input_asked = 0;           // number of the answer that is waited for; 0 = none
   int first_step = 1, last_step = 1;

@@ -4,6 +4,7 @@
 #include <cfloat>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <vector>
 
 namespace attn {
@@ -292,6 +293,18 @@ void draw_arrow(ImDrawList* list, ImVec2 centre, float size, Arrow arrow, ImU32 
       list->AddRectFilled({x + r * 0.2F, y - r}, {x + r * 0.8F, y + r}, c);
       break;
   }
+}
+
+void draw_pencil(ImDrawList* list, ImVec2 centre, float size, ImU32 c) {
+  // Along the diagonal from the point: the point, the shaft, its end.
+  const float unit = style().px(size) / 10, line = style().px(1.25F);
+  const auto at = [&](float along, float across) {
+    return ImVec2{centre.x + (along - 5 + across) * unit, centre.y - (along - 5 - across) * unit};
+  };
+  const ImVec2 outline[] = {at(0, 0), at(2.6F, -1.5F), at(9.5F, -1.5F), at(9.5F, 1.5F), at(2.6F, 1.5F)};
+  list->AddPolyline(outline, static_cast<int>(std::size(outline)), c, ImDrawFlags_Closed, line);
+  list->AddLine(at(7.4F, -1.5F), at(7.4F, 1.5F), c, line);
+  list->AddTriangleFilled(at(0, 0), at(1.7F, -1), at(1.7F, 1), c);
 }
 
 }  // namespace attn

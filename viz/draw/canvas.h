@@ -66,5 +66,7 @@ void draw_hatch(ImDrawList* list, const Box& box, ImU32 c, float step = 6);
 
 enum class Arrow : std::uint8_t { left, right, first, last, down, pause };
 void draw_arrow(ImDrawList* list, ImVec2 centre, float size, Arrow arrow, ImU32 c);
+// Its point at the lower left.
+void draw_pencil(ImDrawList* list, ImVec2 centre, float size, ImU32 c);
 
 }  // namespace attn

@@ -22,7 +22,8 @@
 namespace attn {
 namespace {
 
-constexpr float kGutter = 12, kCardHeight = 118, kLeastColumn = 250, kHeroHeight = 104, kDoorWidth = 900;
+constexpr float kGutter = 12, kCardHeight = 118, kLeastColumn = 250, kHeroHeight = 104, kDoorWidth = 900,
+                kPrintWidth = 560;
 
 // Chapters under one heading.
 struct Part {
@@ -173,6 +174,11 @@ void draw_home_foot(const LearnScene& learn, const Box& box, Commands& commands)
       std::any_of(learn.chapters.begin(), learn.chapters.end(), [](const auto& c) { return c.seen > 0; });
   if (!learn.teach && !hero_has_door(learn, box.width()) && button("##learn_words", words_door(), false))
     open_words(commands);
+  if (!learn.teach && box.width() >= s.px(kPrintWidth) &&
+      std::ranges::any_of(learn.chapters, [](const auto& c) { return c.exercises > 0; })) {
+    if (button("##learn_print", tr("Print a chapter"), false)) commands.emplace_back(Ask{Popup::print_chapter});
+    tooltip(tr("A page of exercises for a learner or a class, as a PDF, with the answers in a second file"));
+  }
   if (begun && button("##learn_forget", tr("Delete my answers"), false)) commands.emplace_back(ForgetLessons{});
   if (learn.languages.size() < 2) return;
   for (auto it = learn.languages.rbegin(); it != learn.languages.rend(); ++it)

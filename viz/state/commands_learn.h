@@ -82,9 +82,10 @@ struct AskAgain {};
 struct BackToLesson {};
 struct LeaveLesson {};
 struct ForgetLessons {};
-// The chapter that is open on paper, with three exercises; the answers in a file of their own beside it.
+// A chapter on paper, the open one where none is named, with three exercises; the answers in a file of their own beside
+// it.
 struct PrintChapter {
-  std::string path;
+  std::string path, lesson;
 };
 // Learn for a class at a projector; off: everything as it was before.
 struct Teach {

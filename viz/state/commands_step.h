@@ -116,6 +116,8 @@ struct SaveSteps {
   EventIndex first = 0, last = 0;
   float seconds_per_step = 1;  // of the GIF
 };
-using StepEffect = std::variant<SetInputFiles, SaveSteps>;
+// Opens the field over the first cell of the inputs on screen, as a double click on it does.
+struct TypeNumbers {};
+using StepEffect = std::variant<SetInputFiles, SaveSteps, TypeNumbers>;
 
 }  // namespace attn

@@ -47,14 +47,17 @@ std::optional<ExerciseScene> Lessons::exercise() {
   return scene;
 }
 
-void Lessons::print(const std::filesystem::path& file) {
-  if (!open_) return context_.log.warn(tr("Open a chapter of Learn before printing."));
+void Lessons::print(const std::filesystem::path& file, const std::string& id) {
+  const auto named = std::ranges::find(lessons_, id, &Lesson::id);
+  const Lesson* printed_lesson = !id.empty() && named != lessons_.end() ? &*named : open_ ? lesson() : nullptr;
+  if (printed_lesson == nullptr) return context_.log.warn(tr("Choose a chapter of Learn before printing."));
   PrintedChapter options;
   options.seed = state().view.learn.exercise_seed;
   options.language = state().preferences.language;
   options.page = with_extension(file, ".pdf");
   options.answers = answers_beside(options.page);
-  if (auto printed = print_chapter(*lesson(), options); !printed) return context_.log.error(printed.error().message);
+  if (auto printed = print_chapter(*printed_lesson, options); !printed)
+    return context_.log.error(printed.error().message);
   context_.log.note(phrase("Chapter printed to {}, answers to {}", options.page.string(), options.answers.string()));
 }
 

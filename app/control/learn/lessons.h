@@ -68,8 +68,8 @@ class Lessons {
   // `typed`: what a class said, where a teacher reveals.
   void show_answer(const std::string& typed = {});
   void again();
-  // The chapter that is open as a PDF, its answers beside it; with the numbers that its exercises have.
-  void print(const std::filesystem::path& file);
+  // A chapter as a PDF, its answers beside it, with the numbers that the exercises have; without an id the open one.
+  void print(const std::filesystem::path& file, const std::string& id);
   void back();
   void leave();
   void forget();

@@ -41,4 +41,6 @@ class PaletteList {
   std::vector<PaletteEntry> entries_;
 };
 
+void add_learn(PaletteList& e);
+
 }  // namespace attn

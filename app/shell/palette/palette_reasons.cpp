@@ -31,6 +31,7 @@ struct WhyNot {
     const SweepSpec& sweep = f.state.document.sweep;
     return why_nothing_runs(sweep, f.model.gpu, planned_rows(sweep, f.model.kept), f.model.kept);
   }
+  std::string operator()(const TypeNumbers&) const { return recording(); }
   std::string operator()(const StepBy&) const { return recording(); }
   std::string operator()(const GoToEnd&) const { return recording(); }
   std::string operator()(const Play&) const { return recording(); }
@@ -46,7 +47,6 @@ struct WhyNot {
   }
   std::string operator()(const Ask& c) const {
     if (c.popup == Popup::go_to || c.popup == Popup::save_steps) return recording();
-    if (c.popup == Popup::print_chapter && f.state.view.learn.lesson.empty()) return tr("no chapter of Learn is open");
     return {};
   }
 

@@ -132,5 +132,37 @@ TEST(LearnExercises, AChapterIsPrintedFromTheWindow) {
   EXPECT_TRUE(std::filesystem::exists(answers_beside(page)));
 }
 
+// From the map, from a chapter's head before its exercises, and by the palette from anywhere.
+TEST(LearnExercises, AChapterIsPrintedBeforeItsExercisesAreReached) {
+  const TempFolder folder;
+  for (const std::string way : {"map", "head", "palette"}) {
+    const std::filesystem::path page = folder.path() / (way + ".pdf");
+    TestWindow w(1440, 900);
+    if (way == "head") start(w, "masks", "");
+    if (way == "map") w.controller().update({ChooseWorkspace{Workspace::learn}});
+    w.draw_frames(3);
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      if (way == "palette") choose_in_palette(ctx, "printable page");
+      if (way == "head") ctx->ItemClick("**/##lesson_print");
+      if (way == "map") ctx->ItemClick("**/##learn_print");
+      ctx->Yield(3);
+      if (way == "map") {  // the chapter is chosen, and with it the file's name
+        ctx->SetRef("//$FOCUSED");
+        ctx->ComboClick("##print_lesson/2  By hand##by-hand");
+        ctx->Yield(2);
+        ctx->ItemClick("print/##path");
+      }
+      ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_A);
+      ctx->KeyCharsReplaceEnter(page.string().c_str());
+      ctx->Yield(4);
+    })) << way;
+    EXPECT_TRUE(std::filesystem::exists(page)) << way;
+    EXPECT_TRUE(std::filesystem::exists(answers_beside(page))) << way;
+    std::string said;
+    for (const LogEntry& line : w.controller().log().after(0)) said += line.text + "\n";
+    EXPECT_NE(said.find(page.string()), std::string::npos) << said;
+  }
+}
+
 }  // namespace
 }  // namespace attn

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 
 #include "kernels/model/options.h"
@@ -39,6 +40,65 @@ TEST(StepWays, KeysAreSplitFromTheFirstWindowOn) {
     IM_CHECK(order_row(recording(w).order).abreast == Abreast::parts);
     IM_CHECK(ctx->ItemExists("##splits"));
   }));
+}
+
+// The field stands over the first cell of Q, whichever way it was asked for.
+TEST(StepWays, OwnNumbersAreTypedFromThePencilThePaletteAndTheInputsMenu) {
+  for (const int way : {0, 1, 2}) {
+    TestWindow w;
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      ctx->SetRef(kStep);
+      if (way == 0) {
+        ctx->ItemClick("##pencil_q");
+      } else if (way == 1) {
+        choose_in_palette(ctx, "own numbers into Q");
+      } else {
+        ctx->ItemClick("##generator");
+        ctx->Yield(2);
+        ctx->ItemClick("//$FOCUSED/type into the tiles");
+      }
+      ctx->Yield(3);
+      IM_CHECK(w.shell().step_ui().tiles.editing.has_value());
+      ctx->KeyCharsReplaceEnter("-2.5");
+      ctx->Yield(3);
+      IM_CHECK_EQ(w.state().document.inputs.edits.size(), 1U);
+      IM_CHECK(w.state().document.inputs.edits[0] == (CellEdit{InputTensor::q, 0, -2.5F}));
+    })) << way;
+  }
+}
+
+// Of a pass that no longer has Q the first step has: the palette goes there.
+TEST(StepWays, OwnNumbersAreTypedWhereTheStepHoldsNoInput) {
+  TestWindow w(1440, 900, "", false, {}, {}, {}, "attn1,kernel=cpu_sequential,br=2,bc=2");
+  w.draw_frames(2);
+  const Recording& rec = recording(w);
+  EventIndex weights = 0;
+  while (rec.events[weights].id.phase != Phase::weights) ++weights;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    w.controller().update({GoToEvent{weights}});
+    ctx->Yield(2);
+    choose_in_palette(ctx, "own numbers into Q");
+    ctx->Yield(4);
+    IM_CHECK(w.shell().step_ui().tiles.editing.has_value());
+  }));
+}
+
+// What a lesson tells is not typed over, and what its beat folds away comes back with Step.
+TEST(StepWays, ALessonLeavesNoTraceInStep) {
+  TestWindow w;
+  const auto drawn = [&] {
+    w.draw_frames(4);
+    const DrawnText texts;
+    w.draw_frames(1);
+    return texts.texts();
+  };
+  const std::set<std::string> before = drawn();
+  EXPECT_FALSE(w.shell().step_ui().tiles.pencils.empty());
+  w.controller().update({StartLesson{"by-hand", ""}});
+  EXPECT_NE(drawn(), before);
+  EXPECT_TRUE(w.shell().step_ui().tiles.pencils.empty());
+  w.controller().update({LeaveLesson{}, ChooseWorkspace{Workspace::step}});
+  EXPECT_EQ(drawn(), before);
 }
 
 // Words open where there is something to see: the last word, at the end of its last tile, by the arcs of both heads.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -67,6 +68,28 @@ void draw_screen(ImDrawList* list, ImVec2 c, ImU32 ink) {
   list->AddLine({c.x - s.px(3.5F), c.y + s.px(6)}, {c.x + s.px(3.5F), c.y + s.px(6)}, ink, line);
 }
 
+// A printer with its page.
+void draw_printer(ImDrawList* list, ImVec2 c, ImU32 ink) {
+  const Style& s = style();
+  const float line = s.px(1.5F), w = s.px(7), sheet = s.px(4);
+  list->AddRect({c.x - w, c.y - s.px(2)}, {c.x + w, c.y + s.px(3.5F)}, ink, s.px(1.5F), 0, line);
+  const ImVec2 above[] = {{c.x - sheet, c.y - s.px(2)},
+                          {c.x - sheet, c.y - s.px(6)},
+                          {c.x + sheet, c.y - s.px(6)},
+                          {c.x + sheet, c.y - s.px(2)}};
+  list->AddPolyline(above, static_cast<int>(std::size(above)), ink, ImDrawFlags_None, line);
+  list->AddRectFilled({c.x - sheet, c.y + s.px(1)}, {c.x + sheet, c.y + s.px(6.5F)}, colour_of(Token::card));
+  list->AddRect({c.x - sheet, c.y + s.px(1)}, {c.x + sheet, c.y + s.px(6.5F)}, ink, 0, 0, line);
+}
+
+// Behind its mark's item.
+void take_print(ImDrawList* list, ImVec2 centre, bool clicked, Commands& commands) {
+  const ImU32 ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
+  tooltip(tr("Print the exercises of this chapter: a page, and the answers in a second file"));
+  if (clicked) commands.emplace_back(Ask{Popup::print_chapter});
+  draw_printer(list, centre, ink);
+}
+
 // A window with the card at its one side.
 void draw_docked(ImDrawList* list, ImVec2 c, bool right, ImU32 ink) {
   const Style& s = style();
@@ -87,9 +110,12 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
     draw_text(pen.list, {x, head.min.y}, Face::bold, 14, colour_of(Token::text), card.number);
     x += text_width(Face::bold, 14, card.number) + s.px(8);
   }
-  const float kMarks = alone ? 150 : 76;  // those at the right
+  const float narrow = alone ? 150 : 76;  // of those at the right
+  // A class has no use for paper, and a chapter without exercises none to print.
+  const bool prints = !card.teach && card.told < card.marks.size();
+  const float marks_width = narrow + (prints ? 24 : 0);
   // Where a title has no room beside the marks it has a line of its own.
-  const float room = head.max.x - s.px(kMarks) - x;
+  const float room = head.max.x - s.px(marks_width) - x;
   const std::string whole = phrase("{}, {} min", card.title, card.minutes);
   const bool own_line = text_width(Face::text, 14, whole) > room;
   draw_text(pen.list, {x, head.min.y}, Face::text, 14, colour_of(Token::dim),
@@ -97,7 +123,7 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   // The head is the handle: dropped on the other half of the window, the card docks there.
   ImGui::SetCursorScreenPos(head.min);
   ImGui::SetNextItemAllowOverlap();
-  ImGui::InvisibleButton("##lesson_head", {head.width() - s.px(kMarks), head.height()});
+  ImGui::InvisibleButton("##lesson_head", {head.width() - s.px(marks_width), head.height()});
   if (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) {
     ui.dragged = true;
     ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeAll);
@@ -114,6 +140,10 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
     const bool clicked = ImGui::InvisibleButton(id, {b.width(), b.height()}, ImGuiButtonFlags_EnableNav);
     return std::pair(b.centre(), clicked);
   };
+  if (prints) {
+    const auto [printer, print] = mark(narrow + 26, "##lesson_print");
+    take_print(pen.list, printer, print, commands);
+  }
   const auto [screen, teach] = mark(78, "##lesson_teach");
   const ImU32 screen_ink = colour_of(ImGui::IsItemHovered() || card.teach ? Token::text : Token::dim);
   tooltip(card.teach ? tr("Leave projector mode and restore the window. F11") : tr("Projector mode for a class. F11"));

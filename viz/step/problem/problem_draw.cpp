@@ -14,6 +14,7 @@
 #include "kernels/model/inputs/input_spec.h"
 #include "kernels/model/ring.h"
 #include "kernels/museum/museum.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/orders/looks.h"
@@ -195,6 +196,9 @@ void generator_choice(Cursor& at) {
     if (ImGui::Selectable(choice.words.c_str(), choice.on))
       at.panel.commands.push_back(SetInputs{choice.changed.inputs, 0});
   }
+  ImGui::Separator();
+  if (ImGui::Selectable(tr("type into the tiles"))) at.panel.commands.emplace_back(TypeNumbers{});
+  tooltip(for_hands(tr("Or double-click a cell of Q, K or V"), tr("Or double-tap a cell of Q, K or V")));
   offer_files(at, tr("your .npy files"),
               std::none_of(choices.begin(), choices.end(), [](const auto& c) { return c.on; }));
   ImGui::EndCombo();

@@ -266,6 +266,44 @@ void take_keys(const TilesPanel& panel, const TilesScene& scene) {
   if (pressed(ImGuiKey_Enter)) panel.commands.push_back(pin_or_release(panel, scene, *ui.keyboard));
 }
 
+bool takes_numbers(const TileScene& tile, const TilePlace& place) {
+  const auto holds = [](const Cell& cell) { return cell.look == CellLook::value; };
+  return input_of(tile.slot) && !tile.folded && place.room > 0 && std::ranges::any_of(tile.cells, holds);
+}
+
+void take_pencils(const TilesPanel& panel, const TilesScene& scene) {
+  const Style& s = style();
+  const auto type_into = [&](const TileScene& tile) {
+    // The followed row's where it has one, else the first that holds a number.
+    const std::int32_t row = tile.by_key ? 0 : scene.at.row - scene.at.first_row;
+    return start_editing(panel, scene, tile.ref(std::clamp(row, 0, std::max(tile.rows - 1, 0)), 0), "");
+  };
+  for (const PencilPlace& pencil : panel.ui.pencils) {
+    const TileScene* tile = tile_of(scene, pencil.slot);
+    if (tile == nullptr) continue;
+    const float side = s.px(18);
+    const Box box{{pencil.left, pencil.middle - side / 2}, {pencil.left + side, pencil.middle + side / 2}};
+    ImGui::SetCursorScreenPos(box.min);
+    const bool clicked = ImGui::InvisibleButton(fmt::format("##pencil_{}", name_of(pencil.slot)).c_str(), {side, side});
+    draw_pencil(ImGui::GetWindowDrawList(), box.centre(), 11,
+                colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim));
+    tooltip(for_hands(tr("Type your own numbers: double-click a cell, or press Tab, go to a cell with the arrow keys, "
+                         "and type"),
+                      tr("Type your own numbers: double-tap a cell")));
+    if (clicked) type_into(*tile);
+  }
+  if (!std::exchange(panel.ui.type_next, false)) return;
+  std::vector<const TileScene*> inputs = row_tiles(scene);
+  inputs.push_back(&scene.k), inputs.push_back(&scene.v);
+  for (const SideTile& side : scene.sides) inputs.push_back(&side.tile);
+  for (const TileScene* tile : inputs)
+    if (type_into(*tile)) return;
+  // What this step no longer holds the first one brings.
+  if (panel.state.view.step.cursor == 0) return;
+  panel.commands.emplace_back(GoToEnd{false});
+  panel.ui.type_next = true;
+}
+
 void draw_asked_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {
   TilesUiState& ui = panel.ui;
   const std::optional<Box> cell = asked_box(ui, scene, layout);

@@ -41,6 +41,7 @@ struct Drawn {
   TilesUiState& ui;
   const Style& s;
   const Moving* moving = nullptr;  // null: what this step made has arrived
+  bool pencils = false;            // beside the titles of what can be typed over; told to `ui.pencils`
 };
 
 // The numbers of all tiles, as many digits as there is room for.
@@ -53,6 +54,8 @@ void draw_tile(const Drawn& d, const TileScene& tile, const TilePlace& place);
 // A cell on its way from tile to tile; its number where the box holds it. `strength`: what alpha leaves of it.
 void draw_flying_cell(const Drawn& d, const TileScene& tile, const Cell& cell, const Box& box, float text_size,
                       float strength);
+// The terms under the columns (captions_draw.cpp).
+void draw_captions(const Drawn& d);
 // Outlines the operands of the pointed-at cell, and a cell itself.
 void light_operands(const Drawn& d);
 void light_cell(const Drawn& d, const CellRef& ref, float thickness);
@@ -78,6 +81,10 @@ void draw_flights(const Drawn& d);
 void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout);
 // Tab enters the tiles, arrows move, Enter pins, Esc leaves.
 void take_keys(const TilesPanel& panel, const TilesScene& scene);
+// Whether its cells can be typed over: an input's, where they hold numbers and are large enough to show them.
+bool takes_numbers(const TileScene& tile, const TilePlace& place);
+// The pencils beside the titles of the inputs, and the field that a command asks for.
+void take_pencils(const TilesPanel& panel, const TilesScene& scene);
 // The field in the cell that a lesson asks for, where that holds nothing yet and is large enough for numbers.
 void draw_asked_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout);
 // The field over an input cell that was double-clicked or typed into.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -89,6 +90,8 @@ float next_title(const Drawn& d, Column c) {
   return std::min(box.min.x, box.centre().x - runs_width(d.scene.tiles[n].title, 14) / 2);
 }
 
+constexpr float kPencil = 22;  // logical, with what keeps it from the title
+
 // Words go where they would reach `limit`.
 void draw_title(const Drawn& d, const TileScene& tile, const TilePlace& place, bool centred, float limit) {
   const float y = place.box.min.y - d.s.px(22);
@@ -96,13 +99,20 @@ void draw_title(const Drawn& d, const TileScene& tile, const TilePlace& place, b
   // Above K, V and P there is room to the right; beside Q stands S.
   const float beside = place.box.width() + d.s.px(centred ? 14 : slot_row(tile.slot).input && !tile.by_key ? -2 : 40);
   const float room = centred ? beside : std::min(beside, limit - place.box.min.x);
-  while (title.size() > 1 && runs_width(title, 14) > room && title.back().face == Face::text && title.back().raise == 0)
+  const bool typed = d.pencils && takes_numbers(tile, place) && tile_of(d.scene, tile.slot) == &tile;
+  float beside_title = typed && !tile.by_key ? d.s.px(kPencil) : 0;
+  while (title.size() > 1 && runs_width(title, 14) + beside_title > room && title.back().face == Face::text &&
+         title.back().raise == 0)
     title.pop_back();
+  // K's and V's stay clear of the line from HBM.
+  const bool pencil = typed && (!tile.by_key || runs_width(title, 14) + d.s.px(kPencil - 6) <= place.box.width());
+  if (pencil) beside_title = d.s.px(kPencil);
   const float width = runs_width(title, 14), between = d.s.px(6);  // titles of narrow columns stay apart
   const float x = centred ? std::min(place.box.centre().x - width / 2, limit - between - width) : place.box.min.x;
   // Half a title, from under what passes over it, would be read as another.
-  if (keeps_quiet(d, {{x, y}, {x + width, place.box.min.y - d.s.px(3)}})) return;
+  if (keeps_quiet(d, {{x, y}, {x + width + beside_title, place.box.min.y - d.s.px(3)}})) return;
   draw_runs(d.list, {x, y}, 14, title);
+  if (pencil) d.ui.pencils.push_back({tile.slot, x + width + d.s.px(3), y + d.s.px(9)});
 }
 
 // S carries its letter at its left edge and the keys' numbers over its columns; the letter wins over the first of them.
@@ -136,80 +146,6 @@ void draw_score_title(const Drawn& d, Column scores) {
                      d.pointed->col == d.scene.at.first_key + c;
     draw_key_name(d, {{cell.min.x, place.box.min.y - d.s.px(21)}, {cell.max.x, place.box.min.y - d.s.px(3)}},
                   Align::centre, c, lit);
-  }
-}
-
-// A caption where it would stand.
-struct PlacedCaption {
-  TextRuns words;
-  float size = 14, x = 0, width = 0;
-  bool live = false;
-  Column column = Column::q;
-};
-
-// Without the letter that is made: it stands over its column.
-TextRuns brief_words(TextRuns words) {
-  const auto made = std::ranges::find(words, " ← ", &TextRun::text);
-  if (made != words.end())
-    words.erase(words.begin(), made + 1);
-  else if (words.size() > 2 && words[0].text == "α" && words[1].text == " = ")
-    words.erase(words.begin(), words.begin() + 2);
-  return words;
-}
-
-PlacedCaption place_caption(const Drawn& d, std::size_t n, bool brief) {
-  const Column c = d.scene.columns[n];
-  const bool query = d.scene.look->column(c)->title == TitleKind::rows;
-  CaptionScene caption = d.scene.captions[static_cast<std::size_t>(c)];
-  if (brief) caption.words = brief_words(std::move(caption.words));
-  const TilePlace& place = d.layout.places[static_cast<std::size_t>(c)];
-  PlacedCaption out{caption.words, 14, 0, 0, caption.live, c};
-  const float room = place.box.width() + d.s.px(c == d.scene.look->output || query ? 40 : 60);
-  while (out.size > 11 && runs_width(out.words, out.size) > room) out.size -= 1;
-  // Beside Q stands S, whose caption is the wider: what Q does gives way.
-  if (query && runs_width(out.words, out.size) > room - d.s.px(30))
-    out.words.erase(out.words.begin() + 1, out.words.end());
-  out.width = runs_width(out.words, out.size);
-  // A term that joins old and new stands under both.
-  float centre = place.box.centre().x;
-  if (n > 0 && d.scene.look->column(d.scene.columns[n - 1])->beside_next)
-    centre = (d.layout.places[static_cast<std::size_t>(d.scene.columns[n - 1])].box.min.x + place.box.max.x) / 2;
-  out.x = std::min(centre - out.width / 2, d.layout.band_right - out.width);
-  return out;
-}
-
-// The live term first; of the others those that reach into none, in few words where all have no room: `brief` from the
-// first.
-std::vector<PlacedCaption> placed_captions(const Drawn& d, bool brief) {
-  std::vector<std::size_t> order;
-  for (std::size_t n = 0; n < d.scene.columns.size(); ++n)
-    if (!d.scene.captions[static_cast<std::size_t>(d.scene.columns[n])].words.empty()) order.push_back(n);
-  std::ranges::stable_partition(
-      order, [&](std::size_t n) { return d.scene.captions[static_cast<std::size_t>(d.scene.columns[n])].live; });
-  std::vector<PlacedCaption> placed;
-  for (const std::size_t n : order) {
-    const auto free = [&](const PlacedCaption& c) {
-      const float gap = d.s.px(5);
-      return std::ranges::all_of(placed, [&](const PlacedCaption& other) {
-        return c.x >= other.x + other.width + gap || c.x + c.width + gap <= other.x;
-      });
-    };
-    PlacedCaption c = place_caption(d, n, brief);
-    if (!free(c)) c = place_caption(d, n, true);
-    if (c.live || free(c)) placed.push_back(std::move(c));
-  }
-  return placed;
-}
-
-void draw_captions(const Drawn& d) {
-  if (!d.layout.has_captions) return;
-  std::vector<PlacedCaption> captions = placed_captions(d, false), brief = placed_captions(d, true);
-  if (brief.size() > captions.size()) captions = std::move(brief);
-  for (const PlacedCaption& c : captions) {
-    draw_runs(d.list, {c.x, d.layout.captions_top + d.s.px(4)}, c.size, c.words);
-    if (!c.live) continue;
-    const float y = d.layout.captions_top + d.s.px(24);
-    d.list->AddRectFilled({c.x, y}, {c.x + c.width, y + d.s.px(2.5F)}, colour_of(Token::text), d.s.px(1));
   }
 }
 
@@ -400,7 +336,10 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   if (pointed && !by_hand && !panel.look.has(tensor_of(pointed->cell.slot))) pointed.reset();
   const std::optional<CellRef> lit = pointed ? std::optional(pointed->cell) : std::nullopt;
   const std::optional<Moving> moving = moving_step(panel, scene, layout, box);
-  const Drawn drawn{list, scene, layout, lit, panel.ui, s, moving ? &*moving : nullptr};
+  // What a lesson speaks of stays as it is told.
+  const bool pencils = panel.look.parts.none() && !panel.asks;
+  const Drawn drawn{list, scene, layout, lit, panel.ui, s, moving ? &*moving : nullptr, pencils};
+  panel.ui.pencils.clear();
   draw_all(drawn);
   panel.ui.sources.clear();
   if (!moving) {
@@ -424,6 +363,7 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
                       alpha != nullptr && alpha->gauge && alpha->live && tiles_are_whole(panel.rec)});
   }
   show_pointed(panel, drawn, pointed);
+  take_pencils(panel, scene);
   draw_asked_cell(panel, scene, layout);
   edit_cell(panel, scene, layout);
   list->PopClipRect();

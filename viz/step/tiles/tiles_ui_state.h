@@ -31,6 +31,12 @@ struct InFlight {
   float left = 0, top = 0, right = 0, bottom = 0;
 };
 
+// Where a title ends beside which a pencil stands, pixels.
+struct PencilPlace {
+  Slot slot = Slot::q;
+  float left = 0, middle = 0;
+};
+
 // How long a step moves, in seconds: a look's time, less where play goes on before it is over.
 double motion_seconds(bool playing, double steps_per_second);
 
@@ -40,16 +46,18 @@ std::string at_rest(const std::string& typed, int room);
 struct TilesUiState {
   bool focused = false;        // Tab entered the tiles: arrows move between cells, so the shell must not step with them
   bool tab_elsewhere = false;  // Tab goes through the controls: the shell says so
-  std::optional<CellRef> hovered;   // this frame's, by mouse
-  bool pointer_rests = false;       // it lies where it was left for something else: nothing is hovered until it moves
-  std::optional<CellRef> keyboard;  // the cell that arrows move
-  std::optional<CellRef> editing;   // the input cell that is being typed
-  std::array<char, 32> typed{};     // its text so far
-  bool editing_starts = false;      // the field takes the keyboard in this frame
-  std::optional<AskedCell> asked;   // set by Learn before it draws Step
-  bool asked_starts = false;        // its field takes the keyboard, in this frame or the next
-  bool asked_catches = false;       // it comes to have it; what is typed meanwhile is caught
-  bool asked_to_end = false;        // with the caret behind what was typed
+  std::optional<CellRef> hovered;    // this frame's, by mouse
+  bool pointer_rests = false;        // it lies where it was left for something else: nothing is hovered until it moves
+  std::optional<CellRef> keyboard;   // the cell that arrows move
+  std::optional<CellRef> editing;    // the input cell that is being typed
+  std::array<char, 32> typed{};      // its text so far
+  bool editing_starts = false;       // the field takes the keyboard in this frame
+  bool type_next = false;            // a number is to be typed: into the first cell of the inputs that there is
+  std::vector<PencilPlace> pencils;  // in this frame
+  std::optional<AskedCell> asked;    // set by Learn before it draws Step
+  bool asked_starts = false;         // its field takes the keyboard, in this frame or the next
+  bool asked_catches = false;        // it comes to have it; what is typed meanwhile is caught
+  bool asked_to_end = false;         // with the caret behind what was typed
   std::shared_ptr<PixelImages> images;  // heat maps of the tiles, by slot; the drawing makes it
 
   // Forgets the cells of another recording.
