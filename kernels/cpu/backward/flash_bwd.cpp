@@ -398,9 +398,7 @@ Result<std::unique_ptr<RecordingRun>> begin_recording(const KernelRow& row, cons
   if (!begun) return tl::unexpected(begun.error());
   if (const std::int64_t ranks = ranks_of(begun->options); ranks > 1)
     return bad_input(
-        phrase("A backward pass can run on a ring of {} ranks, but there is no recording of its steps; use "
-               "ranks=1.",
-               ranks));
+        phrase("A backward pass can run on a ring of {} ranks, but its steps cannot be recorded; use ranks=1.", ranks));
   const auto bytes = static_cast<std::uint64_t>(flash_layout_of(p, one_thread(begun->options), 1).parts.bytes());
   const auto walk = [](const RecordedParts& of) {
     const auto trace = std::make_shared<BackwardTrace>(of.rec, of.rec.inputs, of.mark);

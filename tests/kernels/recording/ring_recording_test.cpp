@@ -301,7 +301,7 @@ TEST(RingRecording, ABackwardRingIsRefusedInWords) {
   const auto rec = backward.record(backward, p, ring(2, true), *in, {});
   ASSERT_FALSE(rec);
   EXPECT_EQ(rec.error().message,
-            "A backward pass can run on a ring of 2 ranks, but there is no recording of its steps; use ranks=1.");
+            "A backward pass can run on a ring of 2 ranks, but its steps cannot be recorded; use ranks=1.");
 }
 
 TEST(RingRecording, RanksWithoutATileAreRefusedInWords) {

@@ -247,7 +247,7 @@ TEST(StateString, KeysMeanTheSameInEveryOrder) {
                                      "page=4",
                                      "keys=4/12",
                                      "alibi=0.25/0.0625/0.015625/0.00390625",
-                                     "kernel=cpu_splitkv",
+                                     "kernel=flash_splitkv",
                                      "select=1/3/8/s/11"};
   std::ranges::sort(keys);
   const auto text_of = [&] { return fmt::format("attn1,preset=none,{}", fmt::join(keys, ",")); };
