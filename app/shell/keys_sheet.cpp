@@ -78,7 +78,7 @@ constexpr MouseRow kMouse[] = {
 
 // And what a finger can.
 constexpr MouseRow kTouch[] = {
-    {marked("tap"), marked("presses; pins or unpins a cell")},
+    {marked("tap"), marked("presses a button; pins or unpins a cell")},
     {marked("double tap Q, K, V"), marked("edits the number")},
     {marked("swipe sideways"), marked("next or previous step")},
     {marked("swipe up or down"), marked("scrolls")},

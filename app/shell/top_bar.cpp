@@ -312,7 +312,7 @@ float draw_menu_button(const State& state, float right, Commands& commands) {
     ImGui::GetWindowDrawList()->AddRectFilled({x, y - s.px(0.75F)}, {x + s.px(lengths[line]), y + s.px(0.75F)}, ink,
                                               s.px(0.75F));
   }
-  if (!ImGui::IsPopupOpen("bar menu")) tooltip(tr("Open, save, export, settings and log"));
+  if (!ImGui::IsPopupOpen("bar menu")) tooltip(tr("Open, save and export, plus settings and the log"));
   ImGui::SetNextWindowPos({box.max.x, box.max.y}, ImGuiCond_Always, {1, 0});
   if (ImGui::BeginPopup("bar menu")) {
     draw_bar_menu(state, commands);

@@ -110,8 +110,8 @@ void draw_hero(const ChapterScene& c, const Box& box, const HeroWords& said, boo
   if (begin) commands.emplace_back(StartLesson{c.id, ""});
   if (!with_door) return;
   if (box_button(door, "##learn_words", words_door().c_str())) open_words(commands);
-  tooltip(
-      tr("Type a sentence and watch each word attend to the others. Opens Step with the preset Words of a sentence"));
+  tooltip(tr(
+      "Type a sentence and watch each word attend to the others. Opens Step with the preset \"Words of a sentence\""));
 }
 
 void draw_chapter(const ChapterScene& c, const Box& box, bool next, Commands& commands) {

@@ -94,7 +94,7 @@ constexpr std::array kKeys{
              } while (absent(kStepCharts[next]));
              e.emplace_back(ChooseStepChart{kStepCharts[next]});
            }},
-    KeyRow{"Step", marked("enter the tiles or a map, then controls"), ImGuiKey_Tab, 0, true},
+    KeyRow{"Step", marked("enter the tiles or a map, then the controls"), ImGuiKey_Tab, 0, true},
     KeyRow{"Step", marked("leave the tiles, or unpin the cell"), ImGuiKey_Escape, 0, true},
     KeyRow{"Learn", marked("check the answer, or continue"), ImGuiKey_Enter},
     KeyRow{"Learn", marked("choose this option"), ImGuiKey_1},
@@ -104,7 +104,7 @@ constexpr std::array kKeys{
     KeyRow{"Learn", marked("previous or next beat (class: reveal)"), ImGuiKey_PageUp, ImGuiKey_PageDown},
     KeyRow{"Learn", marked("back to the lesson"), ImGuiKey_Backspace},
     KeyRow{"Learn", marked("swap card and run in small windows"), ImGuiKey_V},
-    KeyRow{"Learn", marked("turn projector mode for a class on/off"), ImGuiKey_F11, 0, false, false, false,
+    KeyRow{"Learn", marked("turn projector mode for a class on or off"), ImGuiKey_F11, 0, false, false, false,
            [](S s, E e) { e.emplace_back(Teach{!teaches(s.view)}); }},
     KeyRow{"Learn", marked("for a class: undo the last vote"), ImGuiKey_Minus},
     KeyRow{"Window", marked("Step, Bench, Profile, Learn"), kCtrl | ImGuiKey_1, 0, false, false, false,
@@ -112,7 +112,7 @@ constexpr std::array kKeys{
     KeyRow{"", "", kCtrl | ImGuiKey_2, 0, false, false, false, choose<Workspace::bench>},
     KeyRow{"", "", kCtrl | ImGuiKey_3, 0, false, false, false, choose<Workspace::profile>},
     KeyRow{"", "", kCtrl | ImGuiKey_4, 0, false, false, false, choose<Workspace::learn>},
-    KeyRow{"Window", marked("find a command, preset, metric, or setting"), kCtrl | ImGuiKey_P, 0, false, false, false,
+    KeyRow{"Window", marked("find a command, preset, metric or setting"), kCtrl | ImGuiKey_P, 0, false, false, false,
            ask<Popup::palette>},
     KeyRow{"Window", marked("larger text and tiles"),
            kCtrl | ImGuiKey_Equal, kCtrl | ImGuiKey_KeypadAdd, false, true, false,

@@ -79,7 +79,7 @@ void add_buttons(EntryList& e) {
         {step_through_of(e.state())});
   e.add_in(Workspace::bench, tr("Bench"), tr("Measure every point again"), tr("As a new run"), {RunSweep{true}});
   e.add(tr("Bench"), tr("Charts and table of the sweep"), "", {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{}});
-  e.add(tr("Bench"), tr("Ladder: what changed from rung to rung"), tr("Time, share of the best peer, and why"),
+  e.add(tr("Bench"), tr("Ladder: what changed from rung to rung"), tr("Time, speed relative to the best peer, and why"),
         {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::ladder}});
   e.add(tr("Bench"), tr("Sources of two rungs side by side"), tr("The chosen kernel and the previous rung"),
         {ChooseWorkspace{Workspace::bench}, CompareSources{}})
@@ -144,7 +144,7 @@ void add_buttons(EntryList& e) {
         {ExportTrace{}});
   e.add_in(Workspace::step, tr("Step"), tr("Remove all bookmarks"), "", {ClearBookmarks{}});
   e.add_in(Workspace::step, tr("Step"), tr("Type your own numbers into Q, K and V"),
-           for_hands(tr("Or double-click a cell; Enter takes the number and reruns the kernel"),
+           for_hands(tr("Or double-click a cell; Enter accepts the number and reruns the kernel"),
                      tr("Or double-tap a cell; the kernel reruns with the number")),
            {TypeNumbers{}})
       .also = tr("edit a cell, change a value, own inputs, enter numbers");

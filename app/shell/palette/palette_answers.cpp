@@ -75,8 +75,9 @@ std::vector<PaletteEntry> of_bench(const PaletteFacts& f) {
                tr("memory limit largest longest L sequence OOM out of memory"), memory_answer(f.state, f.model));
   memory.door = tr("Peak memory along the axis");
   memory.commands = {ChooseWorkspace{Workspace::bench}, ChooseBenchMetric{.id = "memory_peak_bytes", .show = true}};
-  PaletteEntry tile = question(tr("Why this tile size?"), tr("Registers, shared memory and occupancy limit Br × Bc"),
-                               tr("tile Br x Bc block size occupancy limit"), tile_answer(f.state, f.model));
+  PaletteEntry tile =
+      question(tr("Why this tile size?"), tr("What limits Br × Bc: registers, shared memory and occupancy"),
+               tr("tile Br x Bc block size occupancy limit"), tile_answer(f.state, f.model));
   tile.door = tr("All tiles");
   tile.commands = {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}};
   PaletteEntry ranks = question(tr("What do the ranks of a ring wait for?"), tr("When each computed, waited and sent"),

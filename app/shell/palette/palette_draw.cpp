@@ -119,7 +119,7 @@ bool draw_list(PaletteUiState& ui, float width, float height, bool moved) {
       ImGui::Dummy({width, row});
       draw_text_in(ImGui::GetWindowDrawList(), {{corner.x + s.px(10), corner.y}, {corner.x + width, corner.y + row}},
                    Align::left, Face::text, kSmall, colour_of(Token::dim),
-                   for_hands(tr("No such name. These are fuzzy matches; choose with the arrow keys."),
+                   for_hands(tr("No such name. These are fuzzy matches. Use the arrow keys to choose one."),
                              tr("No such name. These are fuzzy matches.")));
     }
     ImGuiListClipper clipper;
@@ -154,7 +154,7 @@ bool draw_query(PaletteUiState& ui, float width, int page, bool& moved) {
   if (ImGui::IsWindowAppearing() || std::exchange(ui.take_keyboard, false)) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(width);
   const bool entered = ImGui::InputTextWithHint(
-      "##query", tr("a command, preset, kernel, metric, or setting"), &ui.query,
+      "##query", tr("a command, preset, kernel, metric or setting"), &ui.query,
       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackHistory, move_by_arrows, &move);
   if (ImGui::IsKeyPressed(ImGuiKey_PageDown)) move += page;
   if (ImGui::IsKeyPressed(ImGuiKey_PageUp)) move -= page;

@@ -195,9 +195,9 @@ void tell(RankLanesScene& scene) {
   if (const double rest = 1 - share_of_work(most, RankWork::compute) - waits; rest > kWorthSaying)
     scene.reason +=
         " " + (most.on_cpu
-                   ? phrase("For the other {}, a rank has not started, has finished, or waits for a core.",
+                   ? phrase("For the remaining {}, a rank has not started, has finished, or waits for a core.",
                             percent_text(100 * rest))
-                   : phrase("For the other {}, a rank has not started or has finished.", percent_text(100 * rest)));
+                   : phrase("For the remaining {}, a rank has not started or has finished.", percent_text(100 * rest)));
   if (most.lanes.size() < 2) scene.reason.clear();
 }
 
@@ -228,8 +228,8 @@ RankLanesScene rank_lanes(const State& state, const Model& model) {
     }
   }
   if (found.empty()) {
-    scene.empty =
-        tr("No ring on screen has lanes. Measure along ranks here, or open a session written by attnscope ring -o.");
+    scene.empty = tr(
+        "No ring on screen has lanes. Run a sweep along ranks here, or open a session written by attnscope ring -o.");
     return scene;
   }
   if (!along_ranks) {
@@ -265,12 +265,13 @@ std::string rank_lanes_csv(const RankLanesScene& scene) {
 std::string forecast_tip(const RingLanes& ring) {
   if (ring.sums)
     return tr(
-        "A turn takes as long as the slowest GPU or the slowest transfer, whichever takes longer, plus adding dK and "
-        "dV.\nThen dK and dV travel home and are rounded.\nThe rates of one GPU, of the link, of adding and of "
-        "rounding are measured in the same run.");
+        "A turn takes as long as the slowest GPU or the slowest transfer, whichever takes longer, plus the time to add "
+        "dK and dV.\nThen dK and dV travel home and are rounded.\nThe rates of one GPU, the link, addition and "
+        "rounding "
+        "are measured in the same run.");
   return tr(
       "A turn takes as long as the slowest GPU or the slowest transfer, whichever takes longer, plus the merge.\nThe "
-      "rates of one GPU, of the link and of a merge are measured in the same run.");
+      "rates of one GPU, the link and a merge are measured in the same run.");
 }
 
 double share_of_work(const RingLanes& ring, RankWork work) {

@@ -266,7 +266,7 @@ void draw_choices(const RankLanesScene& scene, Commands& commands) {
   const std::string copy = tr("Copy as CSV");
   const float wide = text_width(Face::text, 12, copy) + s.px(16);
   ImGui::SetCursorPos({right - wide, top - s.px(2)});
-  if (small_button((copy + "###copy_lanes").c_str(), true, tr("Every drawn span of every rank, in microseconds")))
+  if (small_button((copy + "###copy_lanes").c_str(), true, tr("All spans shown, rank by rank, in microseconds")))
     commands.push_back(CopyText{rank_lanes_csv(scene)});
   draw_values(scene, commands);
 }

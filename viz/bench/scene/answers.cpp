@@ -93,7 +93,7 @@ std::string extent_words(const KernelRow& row, Pass pass) {
   const bool br = loads(16, 8) < now, bc = loads(8, 16) < now;
   if (br && bc) return tr("A larger Br reads K and V fewer times. A larger Bc reads Q fewer times.");
   if (br) return tr("A larger Br reads K and V fewer times. A larger Bc needs fewer steps per row.");
-  if (bc) return tr("A larger Bc moves the queries' tiles fewer times. A larger Br needs fewer steps per key tile.");
+  if (bc) return tr("A larger Bc moves the query tiles fewer times. A larger Br needs fewer steps per key tile.");
   return tr("Bytes do not depend on the tile.");
 }
 
@@ -129,9 +129,9 @@ std::string tile_answer(const State& state, const Model& model) {
   const std::string words = phrase("{} on {}: {}", kernel, describe(spec->problem), map.tile);
   const KernelRow& row = **find_kernel(kernel);
   const std::string extents = extent_words(row, spec->problem.pass);
-  if (row.processor == Processor::cpu) return phrase("{} {} Both need more of the caches.", words, extents);
+  if (row.processor == Processor::cpu) return phrase("{} {} Both need more cache.", words, extents);
   return phrase(
-      "{} {} Both need more registers and shared memory. The fewer warps an SM can then hold, the less latency is "
+      "{} {} Both need more registers and shared memory. If an SM can then hold fewer warps, less latency is "
       "hidden.",
       words, extents);
 }

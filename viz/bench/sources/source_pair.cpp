@@ -95,7 +95,7 @@ std::string note_of(const gpu::SourceText& source, std::string_view kernel, cons
   for (const Measurement* m : shown.slices.front().rows) {
     if (m->key.kernel != kernel || m->key.source_hash.empty()) continue;
     if (m->key.source_hash == hash_now(kernel, gpu::score_lines_for(m->key.problem))) continue;
-    return phrase("{}; the row shown here was measured from a different source, {}", note,
+    return phrase("{}; the row shown here was measured with a different source, {}", note,
                   m->key.source_hash.substr(0, 8));
   }
   return note;

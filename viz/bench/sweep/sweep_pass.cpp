@@ -78,12 +78,12 @@ SweepMenu pass_menu(const SweepSpec& sweep) {
 
 SweepMenu output_menu(const SweepSpec& sweep) {
   const bool wide = sweep.base.output == OutputType::f32;
-  SweepMenu menu{
-      "##output",
-      tr("Type of O"),
-      std::string(name_of(sweep.base.output_dtype())),
-      tr("O in the type of Q, K and V, or in f32, the type of its sums. Use f32 if several outputs are merged later."),
-      {}};
+  SweepMenu menu{"##output",
+                 tr("Type of O"),
+                 std::string(name_of(sweep.base.output_dtype())),
+                 tr("O in the type of Q, K and V, or in f32, the type in which it is summed. Use f32 if several "
+                    "outputs are merged later."),
+                 {}};
   std::string takers;
   for (const KernelRow* row : ladder_of(sweep.base.pass))
     if (std::ranges::find(row->outputs, OutputType::f32) != row->outputs.end())

@@ -84,19 +84,19 @@ void add_decode_presets(std::vector<BenchPreset>& presets) {
   ladder.base.B = 4;
   presets.push_back(BenchPreset{
       "decode", marked("Decoding, by keys"),
-      marked("One query per sequence, B = 4, 32 query heads on 8 KV heads, D = 128, bf16: from S in memory to keys "
+      marked("One query per sequence, B = 4, 32 query heads and 8 KV heads, D = 128, bf16: from S in memory to keys "
              "split across all multiprocessors."),
       kReadShare, ladder});
   presets.push_back(BenchPreset{"decode_llama3_8b", marked("Decoding, Llama-3 8B"),
-                                marked("32 query heads on 8 KV heads, D = 128, 8192 keys, bf16, by number of "
+                                marked("32 query heads and 8 KV heads, D = 128, 8192 keys, bf16, by number of "
                                        "sequences."),
                                 kReadShare, decoding(Axis::B, {1, 4, 16, 64}, 32, 8, 8192, 128)});
   presets.push_back(BenchPreset{"decode_llama3_70b", marked("Decoding, Llama-3 70B"),
-                                marked("64 query heads on 8 KV heads, D = 128, 8192 keys, bf16, by number of "
+                                marked("64 query heads and 8 KV heads, D = 128, 8192 keys, bf16, by number of "
                                        "sequences."),
                                 kReadShare, decoding(Axis::B, {1, 4, 16, 64}, 64, 8, 8192, 128)});
   presets.push_back(BenchPreset{"decode_qwen3_30b", marked("Decoding, Qwen-3 30B-A3B"),
-                                marked("32 query heads on 4 KV heads, D = 128, bf16, B = 8, by number of keys up to "
+                                marked("32 query heads and 4 KV heads, D = 128, bf16, B = 8, by number of keys up to "
                                        "131 072."),
                                 kReadShare,
                                 with_batch(decoding(kKeys, {2048, 8192, 32768, 131072}, 32, 4, 2048, 128), 8)});
@@ -104,11 +104,11 @@ void add_decode_presets(std::vector<BenchPreset>& presets) {
   window.base.mask.window_left = 1023;
   presets.push_back(
       BenchPreset{"decode_gemma3_12b", marked("Decoding, Gemma-3 12B, window"),
-                  marked("16 query heads on 8 KV heads, D = 256, bf16, B = 16; a layer that sees at most 1024 keys."),
+                  marked("16 query heads and 8 KV heads, D = 256, bf16, B = 16; a layer that sees at most 1024 keys."),
                   kReadShare, window});
   presets.push_back(BenchPreset{
       "decode_pages", marked("Decoding, by page size"),
-      marked("K and V in shuffled pages of 1 to 256 keys; 32 query heads on 8 KV heads, D = 128, 8192 keys, bf16, B = "
+      marked("K and V in shuffled pages of 1 to 256 keys; 32 query heads and 8 KV heads, D = 128, 8192 keys, bf16, B = "
              "16."),
       kReadShare, with_batch(decoding(Axis("page"), {1, 16, 64, 256}, 32, 8, 8192, 128), 16)});
   presets.back().sweep.kernels = {"flash_splitkv"};
@@ -116,7 +116,7 @@ void add_decode_presets(std::vector<BenchPreset>& presets) {
   ragged.ragged = Ragged::zipf;
   presets.push_back(BenchPreset{
       "decode_ragged", marked("Decoding, ragged"),
-      marked("Key lengths by Zipf's law, up to 16 384; 32 query heads on 8 KV heads, D = 128, bf16, by number of "
+      marked("Key lengths by Zipf's law, up to 16 384; 32 query heads and 8 KV heads, D = 128, bf16, by number of "
              "sequences."),
       kReadShare, ragged});
 }

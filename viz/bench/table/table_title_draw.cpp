@@ -104,7 +104,7 @@ void filter_field(BenchCache& cache, float width, Commands& commands) {
   }
   tooltip(
       tr("Rows that match, for example: d == 64 and tflops > 100\nkernel != naive or dtype == f16, not (answer == "
-         "wrong), br * bc >= 4096\ndeal = zigzag: an option that is a choice\nUse the names of the CSV's metrics, "
+         "wrong), br * bc >= 4096\ndeal = zigzag (an option with named values)\nUse the names of the CSV's metrics, "
          "extents (L, B, H, D) and options. Tab completes names."));
 }
 

@@ -94,8 +94,8 @@ std::string occupancy_words(const Measurement& m, bool full) {
   if (!possible.available()) return {};
   const std::string by = possible.limiter.empty() ? "" : " (" + possible.limiter + ")";
   const std::string fit = possible.min_of_launches
-                              ? phrase("at least {} of an SM's maximum warps fit{}", percent_text(possible.value), by)
-                              : phrase("{} of an SM's maximum warps fit{}", percent_text(possible.value), by);
+                              ? phrase("room for at least {} of an SM's maximum{}", percent_text(possible.value), by)
+                              : phrase("room for {} of an SM's maximum{}", percent_text(possible.value), by);
   constexpr double kFew = 25;  // percent
   const Figure& known = reached.available() ? reached : possible;
   const bool few = known.value < kFew && !(possible.min_of_launches && !reached.available());

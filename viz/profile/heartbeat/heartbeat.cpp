@@ -148,8 +148,7 @@ void put_borders(HeartbeatScene& scene, bool key_tile, const HeartbeatScene* bef
                           std::min(b.to_us, begins + part.to * b.period_us)};
       if (s.from_us < s.to_us && s.to_us > scene.from_us && s.from_us < scene.to_us) scene.stretches.push_back(s);
     }
-  if (scene.stretches.empty())
-    scene.words += tr(" No letters are shown here because letters apply only to the overlaid beats.");
+  if (scene.stretches.empty()) scene.words += tr(" No letters are shown here: they apply only to the overlaid beats.");
 }
 
 std::string tail_words(const Heartbeat& h) {

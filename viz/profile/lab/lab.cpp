@@ -73,8 +73,7 @@ std::string verdict_words(const Measurement& m) {
   if (!m.verdict) return {};
   const Verdict& v = *m.verdict;
   if (outcome_of(v) != Outcome::pass) return sentence(v.reason);
-  return phrase("Correct: the largest error is {:.2g}, and {:.2g} is allowed, in {}.", v.error(), v.allowed(),
-                v.sample);
+  return phrase("Correct: the largest error is {:.2g} ({:.2g} is allowed) in {}.", v.error(), v.allowed(), v.sample);
 }
 
 // How the edit stands to the original, and whether that is more than the noise.
@@ -366,7 +365,7 @@ LabScene lab_scene(const LabView& lab, const GpuView& gpu, const Measurement* pr
   scene.lines = lab_lines(lab, rows);
   for (std::size_t n = lab.tries.size(); n-- > 0;) scene.tries.push_back(try_row(lab, n));
   if (lab.draft)
-    scene.draft = phrase("Your earlier edit is saved, {} of {}: {}.", change_words(lab, lab.draft->change), lab.kernel,
+    scene.draft = phrase("Your earlier edit is saved ({} of {}, {}).", change_words(lab, lab.draft->change), lab.kernel,
                          lab.draft->when);
   return scene;
 }

@@ -379,7 +379,7 @@ void draw_roof_card(const char* id, const Roofline& roof, bool levels, ImVec2 si
       if (commands != nullptr && !roof.level_words.empty()) draw_level_switch(levels, *commands);
       dim_text(tr("TFLOP/s of useful work"));  // over its axis
       const std::string words = levels ? phrase(
-                                             "The line up to a ring is the gap to that roof. Where arithmetic is the "
+                                             "The line to a ring shows the gap to that roof. Where arithmetic is the "
                                              "lower limit, the line is dashed. {}",
                                              roof.level_words)
                                        : phrase("Filled: counted; hollow: at the minimum for the order. {}", roof.note);

@@ -91,7 +91,7 @@ std::string waits_for_keys(const Timeline& t, const Pipeline& p) {
     const std::pair own{std::ranges::count(p.products, p.lanes[l], &Product::lane), clocks};
     if (own > most) most = own, of = p.lanes[l];
   }
-  return phrase("Consumer {} waits for K and V for {} of the time.", t.lanes[of].index,
+  return phrase("Consumer {} spends {} of the time waiting for K and V.", t.lanes[of].index,
                 time_share_text(static_cast<double>(most.second) / static_cast<double>(p.length())));
 }
 

@@ -90,12 +90,12 @@ std::string comparison_words(const PipelineScene& a, const PipelineScene& b) {
                        : phrase("Without the recorder, the launch takes {:.1f} µs above and {:.1f} µs below, {} more.",
                                 from, to, gain_text(gain));
     if (!on_same_card(*a.timeline, *b.timeline))
-      words += std::string(" ") + tr("The two recordings are from different cards.");
+      words += std::string(" ") + tr("The two recordings are from different GPUs.");
   }
   words += (words.empty() ? "" : " ") +
            phrase("A key tile takes {} above and {} below.", time_text(time_of_tile(a)), time_text(time_of_tile(b)));
   if (const std::string what = changes(a, b); !what.empty())
-    words += " " + phrase("Of the difference, for a consumer: {}.", what);
+    words += " " + phrase("What differs most for a consumer: {}.", what);
   return words;
 }
 

@@ -233,7 +233,7 @@ class Scene {
       ReleaseArrow a{rel(r.from), rel(r.to), rel(r.at), 0, rows_of_lane_.at(r.lane), r.tile, {}};
       a.by_row = r.slot < 0 ? rows_of_lane_.at(r.by) : slot_row_.at(r.slot);
       const std::string by = r.slot < 0 ? lane_words(t_, r.by) : phrase("the copy into slot {}", r.slot);
-      a.words = phrase("Released by {}, {} clocks before it went on", by, r.to - r.at);
+      a.words = phrase("Released by {}, {} clocks before it continued", by, r.to - r.at);
       s_.releases.push_back(std::move(a));
     }
   }

@@ -61,7 +61,7 @@ struct ReleaseArrow {
   std::int64_t from = 0, to = 0, at = 0;  // clocks from the block's start: the wait, and when it was let go
   std::size_t by_row = 0, row = 0;
   std::int32_t tile = -1;
-  std::string words;  // "Released by consumer 1, 120 clocks before it went on"
+  std::string words;  // "Released by consumer 1, 120 clocks before it continued"
 };
 
 // A block on its SM, ns from the launch's start.

@@ -47,11 +47,11 @@ std::string pace_headline(const std::vector<PathPart>& parts) {
   const auto large = [&](const PathPart& part) { return part.share >= kAsLarge * largest; };
   const auto share = [](const PathPart& part) { return tenths_text(part.tenths); };
   if (large(tensor) && large(work) && large(copies))
-    return tr("The tensor cores, the consumers' own instructions and copies set the pace together.");
+    return tr("The tensor cores, copies and the consumers' own instructions set the pace together.");
   if (large(tensor) && large(work))
     return tr("The tensor cores and the consumers' own instructions set the pace together.");
   if (large(tensor) && large(copies)) return tr("The tensor cores and copies set the pace together.");
-  if (large(work) && large(copies)) return tr("The consumers' own instructions and copies set the pace together.");
+  if (large(work) && large(copies)) return tr("Copies and the consumers' own instructions set the pace together.");
   if (large(tensor)) return phrase("The tensor cores set the pace: at most {} of the time.", share(tensor));
   if (large(work)) return phrase("The consumers' own instructions set the pace: {} of the time.", share(work));
   if (large(copies) && of_q.share > copies.share / 2)
@@ -87,7 +87,7 @@ std::string tail_words(const PipelineScene& scene) {
 
 std::string price_words(const Timeline& t) {
   if (t.plain_us <= 0) return tr("The cost of recording was not measured.");
-  return phrase("Recorded / plain: {:.3f} by the medians of several launches, {:.3f} for the launch drawn here.",
+  return phrase("Recorded / plain: {:.3f} based on the medians of several launches, {:.3f} for the launch drawn here.",
                 price_of(t), static_cast<double>(span_ns(t)) / (t.plain_us * kNsOfUs));
 }
 

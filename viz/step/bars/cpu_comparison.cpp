@@ -93,7 +93,7 @@ std::shared_ptr<const Recording> record_on_cpu(const Recording& gpu, std::string
       continue;
     }
     if (recording_bytes(row->order, gpu.problem, *options) > kBesideLimit) {
-      why = tr("the CPU run of this problem is too large to record alongside");
+      why = tr("the CPU run of this problem is too large to record for comparison");
       return nullptr;
     }
     auto made = row->record(*row, gpu.problem, asked, gpu.inputs, {});

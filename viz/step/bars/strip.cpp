@@ -101,7 +101,7 @@ StripScene strip_scene(const Recording& rec, const StepPlace& at, const StepValu
   scene.narrow = narrow_position(rec, at);
   scene.accent = ink_of(phase);
   if (const auto code = code_phase_of(phase))
-    scene.door = phrase("{} in Profile: the lines of a GPU kernel that do this step, and their machine code",
+    scene.door = phrase("{} in Profile: the lines of a GPU kernel that perform this step, and their machine code",
                         gpu::name_of(*code));
   const std::vector<StepText>* list = texts.find(rec.order, phase);
   if (list == nullptr) {

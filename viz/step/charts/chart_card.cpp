@@ -17,7 +17,7 @@ std::vector<ChartTab> chart_tabs(std::int32_t row) {
            tr("The same element in naive's three passes and flash's single pass")},
           {StepChart::error, tr("Error"), tr("Error"), tr("The difference from fp64, and the first cell that differs")},
           {StepChart::attention, tr("Attention map"), tr("Attention"),
-           tr("The live head's weights so far, query by key, and how sharp each row is")},
+           tr("One head's weights so far, query by key, and how sharp each row is")},
           {StepChart::fragments, tr("Fragments"), tr("Fragments"),
            tr("Which lane and register of a warp hold which element on tensor cores, and the banks of shared memory")},
           {StepChart::sentence, tr("Sentence"), tr("Sentence"),

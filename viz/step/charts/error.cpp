@@ -157,10 +157,10 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
     scene.words.push_back({word(scan.trouble)});
     return scene;
   }
-  const TextRuns largest = woven(
-      scan.max > 0 ? phrase("Largest difference from fp64 {}, row {}, column {}.", place(0), scan.max_row, scan.max_col)
-                   : phrase("Largest difference from fp64 {}", place(0)),
-      {figure(scan.max, Token::text)});
+  const TextRuns largest = woven(scan.max > 0 ? phrase("Largest difference from fp64: {} (row {}, column {}).",
+                                                       place(0), scan.max_row, scan.max_col)
+                                              : phrase("Largest difference from fp64: {}", place(0)),
+                                 {figure(scan.max, Token::text)});
   // Where every number overflowed there is no largest.
   if (scan.max > 0 || scan.overflows == 0) scene.words.push_back(largest);
   if (scan.overflows > 0)
@@ -202,10 +202,11 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
   // Without the maximum fp64 is run the same way, and overflows too, only later.
   const std::string said =
       rec.options.subtract_max
-          ? phrase("First difference beyond fp32 rounding: {}{} in step {} ({}): {}, fp64 {}.", place(0), place(1),
-                   f.event + 1, tile, place(2), place(3))
-          : phrase("First difference beyond fp32 rounding: {}{} in step {} ({}): {}, fp64 without the maximum {}.",
-                   place(0), place(1), f.event + 1, tile, place(2), place(3));
+          ? phrase("First difference beyond fp32 rounding: {}{} in step {} ({}): {}, but {} in fp64.", place(0),
+                   place(1), f.event + 1, tile, place(2), place(3))
+          : phrase(
+                "First difference beyond fp32 rounding: {}{} in step {} ({}): {}, but {} in fp64 without the maximum.",
+                place(0), place(1), f.event + 1, tile, place(2), place(3));
   scene.words.push_back(woven(said, {{std::string(letter_of(f.slot)), f.slot == Slot::lse ? Face::text : Face::maths,
                                       tensor_of(f.slot), 0, false},
                                      word(index, Token::text),

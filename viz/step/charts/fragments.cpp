@@ -164,11 +164,11 @@ std::string cell_words(const FragmentScene& scene, std::int32_t row, std::int32_
   const std::string name = element_name(scene, row, column);
   const std::int32_t chunk = column / per_chunk(scene);
   if (cell.place.lane < 0)
-    return phrase("{}: not in any lane; in shared memory row {}, chunk {}, bank {}.", name, row, chunk, cell.bank);
+    return phrase("{}: not in any lane; shared memory row {}, chunk {}, bank {}.", name, row, chunk, cell.bank);
   std::string words = phrase("{}: lane {}, register {}", name, cell.place.lane, cell.reg);
   if (scene.layout->tile(scene.tile).halves) words += cell.place.half == 0 ? tr(", low half") : tr(", high half");
   if (cell.bank < 0) return phrase("{}; not in shared memory.", words);
-  return phrase("{}; in shared memory row {}, chunk {}, bank {}.", words, row, chunk, cell.bank);
+  return phrase("{}; shared memory row {}, chunk {}, bank {}.", words, row, chunk, cell.bank);
 }
 
 std::string lane_words(const FragmentScene& scene, std::int32_t lane) {

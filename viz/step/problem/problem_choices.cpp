@@ -234,8 +234,8 @@ std::vector<ProblemChoice> loop_choices(const Document& d) {
   std::vector<ProblemChoice> out{
       choice(d, tr("key tile"), !by_queries, [](Document& c) { choose(c.options, kOutside, std::nullopt); }),
       choice(d, tr("query tile"), by_queries, [](Document& c) { choose(c.options, kOutside, kQueriesOutside); })};
-  out[0].help = tr("dK and dV stay on chip, dQ is loaded and stored");
-  out[1].help = tr("dQ stays on chip, dK and dV are loaded and stored");
+  out[0].help = tr("dK and dV stay on chip; dQ is loaded and stored");
+  out[1].help = tr("dQ stays on chip; dK and dV are loaded and stored");
   return out;
 }
 

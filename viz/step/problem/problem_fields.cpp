@@ -106,7 +106,7 @@ Result<Document> put_page(Document d, std::string_view text) {
     d.problem = without_pages(std::move(d.problem));
     return d;
   }
-  const auto n = numbers(text, 1, 1, tr("keys per page, such as 4, or none"));
+  const auto n = numbers(text, 1, 1, tr("keys per page, such as 4, or 'none'"));
   if (!n) return tl::unexpected(n.error());
   if (n->front() < 1) return bad_input(phrase("A page has 1 to {} keys, not {}.", kMaxPage, n->front()));
   d.problem = with_pages(std::move(d.problem), n->front());  // validate() says which sizes will do

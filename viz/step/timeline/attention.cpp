@@ -161,7 +161,7 @@ TextRuns entropy_words(const Sharpness& f, const StepPlace& at, const Recording&
   const TextRuns bits{number(significant_text(f.bits, 3), p)};
   const double alike = std::exp2(f.bits);
   constexpr double kOne = 1.005;  // reads as 1.00
-  return woven(alike < kOne ? phrase("{}: {} bits, one of {} has all the weight{}", row, place(0), of, rest)
+  return woven(alike < kOne ? phrase("{}: {} bits, since one of {} has all the weight{}", row, place(0), of, rest)
                             : phrase("{}: {} bits, as if {} of {} had equal weights{}", row, place(0),
                                      significant_text(alike, 3), of, rest),
                bits);

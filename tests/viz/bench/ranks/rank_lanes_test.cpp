@@ -58,12 +58,12 @@ Measurement ring_of(const SweepSpec& sweep, std::int64_t ranks, std::int64_t val
 TEST(RankLanes, ASlowRingIsToldAsTimesAsLongWithWhatIsLeft) {
   const State state = along_ranks();
   Measurement slow = ring_of(state.document.sweep, 3, 3, 161);
-  EXPECT_EQ(rank_lanes(state, model_of({slow})).reason.find("For the other"), std::string::npos);
+  EXPECT_EQ(rank_lanes(state, model_of({slow})).reason.find("For the remaining"), std::string::npos);
   for (Rank& r : slow.ranks->devices)
     std::erase_if(r.spans, [](const RankSpan& s) { return s.work == RankWork::wait; });
   const RankLanesScene scene = rank_lanes(state, model_of({slow}));
   EXPECT_EQ(scene.rings.at(0).pace, "322 µs: 2.0 times as long as one rank, 17 % of the ideal speed-up of 3");
-  EXPECT_NE(scene.reason.find("For the other 6.83 %, a rank has not started"), std::string::npos) << scene.reason;
+  EXPECT_NE(scene.reason.find("For the remaining 6.83 %, a rank has not started"), std::string::npos) << scene.reason;
 }
 
 TEST(RankLanes, RingsStandOnOneAxisWithTheirSharesOfTheTime) {

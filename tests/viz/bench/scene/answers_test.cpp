@@ -98,14 +98,14 @@ TEST(Answers, TheExtentThatIsSaidToSaveBytesIsThatOfTheOrder) {
   for (const auto& [kernel, words] :
        {std::pair("flash_simt", "A larger Br reads K and V fewer times. A larger Bc needs"),
         std::pair("cpu_flash", "A larger Br reads K and V fewer times. A larger Bc needs"),
-        std::pair("cpu_flash1", "A larger Bc moves the queries' tiles fewer times."),
+        std::pair("cpu_flash1", "A larger Bc moves the query tiles fewer times."),
         std::pair("cpu_tiled", "A larger Bc reads Q fewer times.")}) {
     s.view.bench.kernel = kernel;
     EXPECT_TRUE(says(tile_answer(s, {}), words)) << tile_answer(s, {});
   }
   s.document.sweep.base.pass = Pass::backward;
   s.view.bench.kernel = "cpu_flash_bwd";
-  EXPECT_TRUE(says(tile_answer(s, {}), "A larger Bc moves the queries' tiles")) << tile_answer(s, {});
+  EXPECT_TRUE(says(tile_answer(s, {}), "A larger Bc moves the query tiles")) << tile_answer(s, {});
   EXPECT_FALSE(says(tile_answer(s, {}), "warps")) << "of a CPU kernel: " << tile_answer(s, {});
 }
 

@@ -374,7 +374,7 @@ TEST_F(BenchSceneTest, WhatHoldsAKernelBackFollowsFromThePeaks) {
   EXPECT_NE(reason(0.2, 40).find("Limited neither by memory (0.200 % of the copy rate) nor by arithmetic (40.0 %"),
             std::string::npos)
       << reason(0.2, 40);
-  EXPECT_NE(reason(0.2, 40).find("Warps: at least 12.5 % of an SM's maximum warps fit (registers); 11.0 % are active: "
+  EXPECT_NE(reason(0.2, 40).find("Warps: room for at least 12.5 % of an SM's maximum (registers); 11.0 % are active: "
                                  "too few to hide latency."),
             std::string::npos)
       << reason(0.2, 40);

@@ -99,9 +99,9 @@ TEST(TimelineWords, TwoPartsAboutAsLargeSetThePaceTogether) {
   EXPECT_EQ(pace_headline({{tensor_cores, 0.35}, {work, 0.37}, {copy_v, 0.14}}),
             "The tensor cores and the consumers' own instructions set the pace together.");
   EXPECT_EQ(pace_headline({{tensor_cores, 0.309}, {work, 0.308}, {copy_k, 0.2}, {copy_v, 0.1}, {hand_over, 0.08}}),
-            "The tensor cores, the consumers' own instructions and copies set the pace together.");
+            "The tensor cores, copies and the consumers' own instructions set the pace together.");
   EXPECT_EQ(pace_headline({{tensor_cores, 0.29}, {work, 0.334}, {copy_k, 0.2}, {copy_v, 0.13}}),
-            "The consumers' own instructions and copies set the pace together.");
+            "Copies and the consumers' own instructions set the pace together.");
   EXPECT_EQ(pace_headline({{work, 0.53, 530}, {copy_k, 0.1, 100}}),
             "The consumers' own instructions set the pace: 53.0 % of the time.");
   EXPECT_EQ(pace_headline({{copy_k, 0.2, 200}, {copy_v, 0.4, 401}, {work, 0.3, 299}, {producer_work, 0.1, 100}}),

@@ -295,7 +295,7 @@ TEST(Fragments, ACellAndALaneAreToldInWords) {
   const FragmentScene s = scene_of(flash_mma, FragmentTile::q, problem_of(64, 64));
   EXPECT_TRUE(s.words.ends_with(" A cell's number is the lane that holds it.")) << s.words;
   // Row 3, d = 5: group 3, place 2 of it, odd. Chunk 0 of row 3 lies at chunk 3, banks 12 to 15; d = 5 in the third.
-  EXPECT_EQ(cell_words(s, 3, 5), "Q[3][5]: lane 14, register a0, high half; in shared memory row 3, chunk 0, bank 14.");
+  EXPECT_EQ(cell_words(s, 3, 5), "Q[3][5]: lane 14, register a0, high half; shared memory row 3, chunk 0, bank 14.");
   EXPECT_EQ(lane_words(s, 14),
             "Lane 14 holds 8 of 256: Q[3][4], Q[3][5], Q[3][12], Q[3][13], Q[11][4], Q[11][5], Q[11][12], Q[11][13].");
 }
@@ -309,7 +309,7 @@ TEST(Fragments, AnotherHeadDimensionChangesTheRowsOfTheMap) {
 TEST(Fragments, ATileThatNoLaneHoldsSaysWhereItLies) {
   const FragmentScene s = scene_of(flash_hopper, FragmentTile::k, problem_of(100, 100));
   EXPECT_TRUE(s.words.ends_with(" A cell's number is its bank.")) << s.words;
-  EXPECT_EQ(cell_words(s, 3, 5), "K[3][5]: not in any lane; in shared memory row 3, chunk 0, bank 14.");
+  EXPECT_EQ(cell_words(s, 3, 5), "K[3][5]: not in any lane; shared memory row 3, chunk 0, bank 14.");
   EXPECT_EQ(lane_words(s, 14), "No lane holds any of K.");
   EXPECT_EQ(s.shared,
             "A row of D = 100, padded to 128, fills 16 chunks of 16 bytes, in panels of 8. Reading four core matrices "
