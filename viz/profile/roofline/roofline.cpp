@@ -47,7 +47,7 @@ RoofDot dot_of(const Measurement& m, const Measurement& chosen) {
   if (const Figure& least = figure(m, "compulsory_bytes"); least.available() && least.value > 0)
     dot.predicted = flop / least.value;
   dot.tip = fmt::format("{}: {}", dot.kernel, value_with_unit(dot.tflops, rate_unit(dot.tflops)));
-  if (dot.measured) dot.tip += phrase(", {} FLOP per DRAM byte counted", figure_text(*dot.measured));
+  if (dot.measured) dot.tip += phrase(", {} FLOP per counted DRAM byte", figure_text(*dot.measured));
   if (dot.predicted) dot.tip += phrase(", {} with the minimum bytes", figure_text(*dot.predicted));
   return dot;
 }

@@ -75,7 +75,7 @@ PanelTable launch_table(const PipelineScene& scene) {
   const std::vector<std::pair<std::string, std::string>> tips{
       {tr("plain, µs"), tr("Median without the recorder")},
       {tr("recorded, µs"), tr("Median with the recorder")},
-      {tr("drawn here, µs"), tr("The launch that is drawn, by the global timer")},
+      {tr("drawn here, µs"), tr("Duration of the launch drawn here, from the global timer")},
       {tr("tail, µs"), tr("From the end of the first SM to that of the last")},
       {tr("gaps, % of SM time"), tr("Before an SM's first block and between its blocks")},
       {tr("surely idle, %"),
