@@ -76,23 +76,20 @@ PipelineScene::Answer pace_answer(const PipelineScene& scene, const std::vector<
                  fmt::join(words, ", "))};
 }
 
-// A consumer without rows in a query tile only passes its keys on: so the one with the most products is told of, and
-// of several the one that waits longest for K and V.
-std::string waits_for_keys(const Timeline& t, const Pipeline& p) {
-  std::pair<std::int64_t, std::int64_t> most{-1, 0};  // products, clocks
-  std::size_t of = 0;
-  for (std::size_t l = 0; l < p.lanes.size(); ++l) {
-    if (t.lanes[p.lanes[l]].kind != LaneKind::consumer) continue;
-    std::int64_t clocks = 0;
-    for (const LaneInterval& i : p.intervals[l]) {
-      const LaneState& state = lane_state(t.tags[static_cast<std::size_t>(i.tag)]);
-      if (state.kind == StateKind::wait && (state.of == StateOf::k || state.of == StateOf::v)) clocks += i.length();
-    }
-    const std::pair own{std::ranges::count(p.products, p.lanes[l], &Product::lane), clocks};
-    if (own > most) most = own, of = p.lanes[l];
+// Clocks.
+std::int64_t waits_for_keys(const Timeline& t, const Pipeline& p, std::size_t lane) {
+  std::int64_t clocks = 0;
+  for (const LaneInterval& i : p.intervals[lane]) {
+    const LaneState& state = lane_state(t.tags[static_cast<std::size_t>(i.tag)]);
+    if (state.kind == StateKind::wait && (state.of == StateOf::k || state.of == StateOf::v)) clocks += i.length();
   }
-  return phrase("Consumer {} spends {} of the time waiting for K and V.", t.lanes[of].index,
-                time_share_text(static_cast<double>(most.second) / static_cast<double>(p.length())));
+  return clocks;
+}
+
+std::string words_of_waits(const Timeline& t, const Pipeline& p) {
+  const std::size_t lane = told_consumer(t, p);
+  return phrase("Consumer {} spends {} of the time waiting for K and V.", t.lanes[p.lanes[lane]].index,
+                time_share_text(static_cast<double>(waits_for_keys(t, p, lane)) / static_cast<double>(p.length())));
 }
 
 // Whether it leaves slots empty: then one more does nothing for this block.
@@ -107,7 +104,7 @@ PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const Ti
   const std::int32_t slots = t.options.stages + 1;
   PipelineScene::Answer answer;
   answer.question = phrase("How much time would a ring of {} slots save?", slots);
-  const std::string waits = waits_for_keys(t, p);
+  const std::string waits = words_of_waits(t, p);
   const SlotGain gain = slot_gain(t, p, all);
   if (gain.derived && gain.measured) {
     answer.answer = phrase("Measured: {}; derived: {}.", gain_words(gain.measured->gain), gain_words(*gain.derived));
@@ -145,6 +142,17 @@ std::string listed(const std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+std::size_t told_consumer(const Timeline& t, const Pipeline& p) {
+  std::pair<std::int64_t, std::int64_t> most{-1, 0};  // products, clocks
+  std::size_t of = 0;
+  for (std::size_t l = 0; l < p.lanes.size(); ++l) {
+    if (t.lanes[p.lanes[l]].kind != LaneKind::consumer) continue;
+    const std::pair own{std::ranges::count(p.products, p.lanes[l], &Product::lane), waits_for_keys(t, p, l)};
+    if (own > most) most = own, of = l;
+  }
+  return of;
+}
 
 std::string recorded_kernels(const TimelinesView& all) {
   std::set<std::string> kernels;

@@ -84,7 +84,9 @@ std::string comparison_words(const PipelineScene& a, const PipelineScene& b) {
   const double from = a.timeline->plain_us, to = b.timeline->plain_us;
   if (from > 0 && to > 0) {
     const double gain = 1 - to / from;
-    words = std::fabs(gain) < kLeastGain ? phrase("Without the recorder, both take {:.1f} µs.", from)
+    words = std::fabs(gain) < kLeastGain
+                ? phrase("Without the recorder, the launch takes {:.1f} µs above and {:.1f} µs below, nearly the same.",
+                         from, to)
             : gain > 0 ? phrase("Without the recorder, the launch takes {:.1f} µs above and {:.1f} µs below, {} less.",
                                 from, to, gain_text(gain))
                        : phrase("Without the recorder, the launch takes {:.1f} µs above and {:.1f} µs below, {} more.",

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -88,13 +89,18 @@ PanelTable launch_table(const PipelineScene& scene) {
 
 // Those of the one that is shown by their time, then those that the other has alone.
 PanelTable states_table(const PipelineScene& scene) {
-  PanelTable table{tr("Key tile of a consumer, ns"), {}};
   const PipelineScene* const other = scene.beside.get();
+  const bool same = other == nullptr || other->states_of == scene.states_of;
+  PanelTable table{same ? phrase("Key tile of consumer {}, ns", scene.states_of) : tr("Key tile of a consumer, ns"),
+                   {}};
   const auto time_in = [](const PipelineScene& s, const std::string& words) {
     const auto at = std::ranges::find(s.states, words, &PipelineScene::StateTime::words);
     return at == s.states.end() ? 0 : at->ns;
   };
-  const auto all = [](const PipelineScene& s) { return static_cast<double>(s.tile_clocks) * s.ns_a_clock; };
+  const auto all = [](const PipelineScene& s) {
+    return std::accumulate(s.states.begin(), s.states.end(), 0.0,
+                           [](double sum, const PipelineScene::StateTime& state) { return sum + state.ns; });
+  };
   const auto add = [&](const std::string& name, const std::string& tip, double above, double below) {
     if (std::max(above, below) < kLeastNs) return;
     table.rows.push_back(row_of(name, above, other == nullptr ? nullptr : &below, 0));

@@ -360,23 +360,21 @@ class Scene {
     }
   }
 
-  // Of all consumers, for each key tile.
+  // For each key tile of one consumer.
   void add_states() {
-    std::map<std::int32_t, double> clocks;
-    double tiles = 0;
-    for (std::size_t l = 0; l < p_.lanes.size(); ++l) {
-      if (!consumes(l)) continue;
-      for (const LaneInterval& i : p_.intervals[l])
-        if (lane_state(tag_of(i.tag)).kind != StateKind::nothing) clocks[i.tag] += static_cast<double>(i.length());
-    }
-    for (const Product& x : p_.products) {
-      if (x.of_o) continue;
-      tiles += 1;
-      if (x.lane == p_.products.front().lane) s_.issues.push_back(rel(x.issued));
-    }
+    if (p_.products.empty()) return;
+    for (const Product& x : p_.products)
+      if (!x.of_o && x.lane == p_.products.front().lane) s_.issues.push_back(rel(x.issued));
+    const std::size_t told = told_consumer(t_, p_);
+    const auto tiles =
+        std::ranges::count_if(p_.products, [&](const Product& x) { return !x.of_o && x.lane == p_.lanes[told]; });
     if (tiles == 0) return;
+    std::map<std::int32_t, std::int64_t> clocks;
+    for (const LaneInterval& i : p_.intervals[told]) clocks[i.tag] += i.length();
+    s_.states_of = t_.lanes[p_.lanes[told]].index;
     for (const auto& [tag, sum] : clocks)
-      s_.states.push_back({words_of_state(tag), sum / tiles * s_.ns_a_clock, std::string(tag_of(tag))});
+      s_.states.push_back({words_of_state(tag), static_cast<double>(sum) / static_cast<double>(tiles) * s_.ns_a_clock,
+                           std::string(tag_of(tag))});
     std::ranges::sort(s_.states, std::ranges::greater(), &PipelineScene::StateTime::ns);
   }
 

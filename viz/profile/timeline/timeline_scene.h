@@ -132,14 +132,15 @@ struct PipelineScene {
   std::string tail;  // which SMs end when
   std::int32_t band_rows = 0, band_places = 1;
   double launch_ns = 0;
-  // Nanoseconds a key tile that a consumer is in a state, the longest first; the second's and this one's by the same
-  // words.
+  // Nanoseconds a key tile that the consumer told of is in a state, the longest first; the second's and this one's by
+  // the same words. Together they are the time from one key tile to the next.
   struct StateTime {
     std::string words;
     double ns = 0;
     std::string tag;
   };
   std::vector<StateTime> states;
+  std::int32_t states_of = 0;        // number of that consumer
   std::vector<std::int64_t> issues;  // when the first consumer hands over its products S: what two are aligned at
   // The one that is drawn below, on the same axis from the same product on; null: none is.
   std::shared_ptr<PipelineScene> beside;
@@ -217,6 +218,9 @@ std::int32_t most_usual_block(const Timeline& t, std::span<const std::int32_t> r
 std::string turn_words(const Timeline& t, const Pipeline& p, const TimelinesView& all);
 // The largest part sets the pace, with all that are about as large; copies are one part. `parts` is not empty.
 std::string pace_headline(const std::vector<PathPart>& parts);
+// The consumer that sentences and times tell of, as an index into `p.lanes`: one without rows in a query tile only passes
+// its keys on, so the one with the most products; of several the one that waits longest for K and V.
+std::size_t told_consumer(const Timeline& t, const Pipeline& p);
 // What was launched, its time without the recorder, and that of the very launch that is drawn.
 std::string launch_words(const Timeline& t);
 // Of a recording without a critical path: how much its lanes work and wait, what is missing, and which recordings of
