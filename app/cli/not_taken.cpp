@@ -15,11 +15,11 @@ constexpr NotTaken kNotTaken[] = {
     {"--sink", marked("No kernel supports a sink logit per head. Instead, add a first key whose score is set by a bias "
                       "and whose row of V is 0 (--bias-shape).")},
     {"--cu-seqlens",
-     marked("No kernel supports packed lengths. The closest is a batch of one length with --key-lengths: keys beyond "
-            "a batch's length are masked, but queries beyond it still cost time.")},
+     marked("No kernel supports packed lengths. The closest alternative is a batch of one length with --key-lengths: "
+            "keys beyond a batch's length are masked, but queries beyond it still cost time.")},
     {"--varlen",
-     marked("No kernel supports packed lengths. The closest is a batch of one length with --key-lengths: keys beyond "
-            "a batch's length are masked, but queries beyond it still cost time.")},
+     marked("No kernel supports packed lengths. The closest alternative is a batch of one length with --key-lengths: "
+            "keys beyond a batch's length are masked, but queries beyond it still cost time.")},
 };
 
 }  // namespace

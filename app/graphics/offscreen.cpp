@@ -138,7 +138,7 @@ Result<Offscreen> Offscreen::create(int width, int height) {
         Impl{*std::move(egl_library), *std::move(gl_library), *std::move(context), *std::move(gl), width, height}));
   }
   return fail(ErrorKind::cannot_run,
-              tr("Cannot draw a picture: EGL offers no OpenGL 3.3 here. If there is no GPU driver, install the "
+              tr("Cannot draw a picture: EGL does not provide OpenGL 3.3 here. If there is no GPU driver, install the "
                  "software renderer: apt install libgl1-mesa-dri."));
 }
 

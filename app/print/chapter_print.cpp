@@ -161,7 +161,7 @@ Result<void> write_paper(const Lesson& lesson, const PrintedChapter& options, co
 
 Result<void> print_chapter(const Lesson& lesson, const PrintedChapter& options) {
   const auto* paper = std::ranges::find(kPapers, options.paper, &Paper::name);
-  if (paper == std::end(kPapers)) return bad_input(phrase("Unknown paper '{}'; use a4 or letter.", options.paper));
+  if (paper == std::end(kPapers)) return bad_input(phrase("Unknown paper size '{}'; use a4 or letter.", options.paper));
   if (lesson.told() == lesson.beats.size()) return bad_input(phrase("'{}' has no exercises to print.", lesson.id));
   for (const bool answers : {false, true}) {
     if ((answers ? options.answers : options.page).empty()) continue;

@@ -215,7 +215,8 @@ KernelRow cpu_flash1_row() {
   row.order = Order::flash1;
   row.dtypes = kAllDTypes;
   row.options = kOptions;
-  row.what = marked("The online softmax with an outer loop over key tiles. O, m and l return to memory every time.");
+  row.what =
+      marked("The online softmax with an outer loop over key tiles. O, m and l return to memory after every tile.");
   row.teaches = marked("S and P are not in memory, and there is one pass over the keys instead of three.");
   row.source = marked("Dao et al. 2022, FlashAttention, algorithm 1");
   row.supports = cpu_supports;

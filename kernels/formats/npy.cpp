@@ -38,8 +38,8 @@ Result<Stored> stored_type(const std::string& type, const std::string& name) {
   if (kind == "u2" || kind == "i2")
     why =
         tr("turn bf16 bits into numbers with (x.view(np.uint16).astype(np.uint32) << 16).view(np.float32) "
-           "and choose bf16 as dtype; save integers with .astype(np.float32)");
-  if (kind == "V2") why = tr("bf16 has no .npy type; save float32 and choose bf16 as dtype");
+           "and choose bf16 as the dtype; save integers with .astype(np.float32)");
+  if (kind == "V2") why = tr("bf16 has no .npy type; save as float32 and choose bf16 as the dtype");
   return bad_input(phrase("{} cannot be read: its type is '{}', not f2, f4 or f8; {}.", name, type, why));
 }
 

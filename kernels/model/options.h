@@ -134,7 +134,7 @@ inline constexpr Option kMerge{.name = "merge",
 // What-if: K and V in pages are loaded as they lie, whatever follows a batch's last key in its page.
 inline constexpr Option kZeroTail{.name = "zero_tail",
                                   .title = marked("zero tail"),
-                                  .help = marked("Whether what follows the last key in its page is set to 0 on chip"),
+                                  .help = marked("Whether the rest of a page after the last key is set to 0 on chip"),
                                   .choices = known::kNoYes,
                                   .compiled = false};
 

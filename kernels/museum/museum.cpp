@@ -39,7 +39,7 @@ constexpr Label kLabels[] = {
      marked("O is multiplied by α, but ℓ is not, so the final division divides by too much."),
      marked("where m does not rise after the first key tile, as with equal scores"), "random"},
     {"mask_off_by_one", "cpu_flash", marked("It knows the next token"),
-     marked("Row 0 of O should equal row 0 of V, because it may see only key 0. It does not."),
+     marked("Row 0 of O should equal row 0 of V, because query 0 may see only key 0. It does not."),
      marked("The causal mask also lets each query see the key after its own."),
      marked("without a causal mask, or in rows whose next key is in a skipped tile"), "causal"},
     {"max_not_carried", "cpu_flash", marked("Only the last tile counts"),

@@ -68,8 +68,9 @@ Result<void> check_named_tensors(const Problem& p, std::int64_t splits, std::spa
 Result<void> check_labels(const Problem& p, const Labels& labels, const std::string& where) {
   for (const auto& [what, words, each] : {std::tuple{"rows", &labels.rows, p.Lq}, {"columns", &labels.columns, p.Lk}}) {
     if (words->size() > kMaxLabels || !fits(*words, each, p.B)) {
-      return bad_input(phrase("{}: {} labels for {}; the problem has {}, or {} over all its batches; the limit is {}.",
-                              where, words->size(), what, each, each * p.B, kMaxLabels));
+      return bad_input(
+          phrase("{}: {} labels for {}, but the problem has {}, or {} over all its batches; the limit is {}.", where,
+                 words->size(), what, each, each * p.B, kMaxLabels));
     }
     const auto longest = std::ranges::max_element(*words, {}, [](const std::string& word) { return word.size(); });
     if (longest != words->end() && longest->size() > kMaxLabelBytes) {

@@ -54,7 +54,7 @@ class Check {
     }
     if (t_.grid_blocks < 0) return refuse(phrase("a grid of {} blocks is invalid.", t_.grid_blocks));
     const bool by_host = t_.buffer == EventBuffer::host;
-    if (by_host && t_.unit == MomentUnit::clocks) return refuse(tr("a host's spans are in ns, not in clocks."));
+    if (by_host && t_.unit == MomentUnit::clocks) return refuse(tr("a host's spans are in ns, not in clock cycles."));
     return ok();
   }
 
@@ -88,7 +88,7 @@ class Check {
   Result<void> points() {
     for (std::size_t n = 0; n < t_.points.size(); ++n) {
       const ClockPoint& p = t_.points[n];
-      if (!sms_.contains(p.sm)) return refuse(phrase("it has a timestamp of SM {}, whose clock is unknown.", p.sm));
+      if (!sms_.contains(p.sm)) return refuse(phrase("it has a timestamp from SM {}, whose clock is unknown.", p.sm));
       if (n == 0 || p.sm > t_.points[n - 1].sm) continue;
       const ClockPoint& before = t_.points[n - 1];
       if (p.sm < before.sm || p.clock <= before.clock || p.ns < before.ns)

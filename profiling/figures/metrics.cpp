@@ -265,7 +265,7 @@ constexpr std::array kMetrics{
            marked("Clock of the GPU's SMs, which NVML reads between launches while the kernel is timed: the median of "
                   "several readings. Drops within a launch are missed.")),
     sensed("sm_clock_spread_pct", marked("SM clock, NVML spread"), "%", time, down,
-           marked("Range of those NVML readings, as a fraction of the highest.")),
+           marked("Range of NVML's SM clock readings, as a fraction of the highest.")),
     sensed("gpu_temperature_c", marked("Temperature"), "C", time, neither,
            marked("Highest temperature of the GPU while the kernel was timed.")),
     sensed("memory_clock_mhz", marked("Memory clock, NVML"), "MHz", time, neither,

@@ -22,7 +22,8 @@ std::string why_of_another_source(const Timeline& t) {
   const std::string now = source_hash_now(**row, t.problem);
   if (now == t.source_hash) return {};
   return phrase(
-      "This timeline was recorded from another source of {}: {}, not {}. Record it again with attnscope timeline {}.",
+      "This timeline was recorded with a different source of {}: {}, not {}. Record it again with attnscope timeline "
+      "{}.",
       t.kernel, t.source_hash.substr(0, kLetters), now.substr(0, kLetters), t.kernel);
 }
 

@@ -77,7 +77,7 @@ Result<void> take_code(const json& j, const Codes& codes, const std::string& whe
   const auto at = j.find(kMember);
   if (at == j.end()) return ok();
   if (!at->is_number_unsigned() || at->get<std::uint64_t>() >= codes.size())
-    return bad_input(phrase("{}: \"{}\" must be the number of one of {} codes.", where, kMember, codes.size()));
+    return bad_input(phrase("{}: \"{}\" must be the number of one of the {} codes.", where, kMember, codes.size()));
   m.code = codes[at->get<std::size_t>()];
   return ok();
 }

@@ -30,7 +30,7 @@ Result<void> validate_limits(const SweepSpec& s) {
   if (s.min_repeats < 1 || s.min_repeats > 1000)
     return bad_input(phrase("Invalid minimum of {} repeats; use 1 to 1000.", s.min_repeats));
   if (s.ragged != Ragged::none && !s.base.mask.key_lengths.empty())
-    return bad_input(phrase("Key lengths are given, but {} lengths would be generated, too; omit one of the two.",
+    return bad_input(phrase("Key lengths are given, but {} lengths would also be generated; omit one of the two.",
                             name_of(s.ragged)));
   if (s.tokens < 0) return bad_input(phrase("tokens is {}; it must be 0 (off) or more.", s.tokens));
   return ok();
@@ -42,7 +42,7 @@ Result<void> validate_values(const SweepSpec& s) {
     return bad_input(phrase("The sweep has {} values; the limit is {}.", s.values.size(), kMaxValues));
   const std::set<std::int64_t> distinct(s.values.begin(), s.values.end());
   if (distinct.size() != s.values.size())
-    return bad_input(phrase("The sweep lists a value of {} twice.", name_of(s.axis)));
+    return bad_input(phrase("The sweep lists the same value of {} twice.", name_of(s.axis)));
   const AxisKind axis = kind_of(s.axis);
   if (axis.problem == nullptr && axis.option == nullptr) return tl::unexpected(axis_from_name(name_of(s.axis)).error());
   // 0 of an option that kernels share leaves it to them; of one that a kernel declares it is a value.

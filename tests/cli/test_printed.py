@@ -98,7 +98,7 @@ def papers(folder):
     page = folder / "letter.pdf"
     done = run("lesson", "print", "masks", "--paper", "letter", "-o", page)
     report.check(done.returncode == 0 and size_of(page)[0] == ("612", "792"), f"letter: {done.stderr}")
-    for arguments, words in ((("masks", "--paper", "a7", "-o", page), "Unknown paper 'a7'"),
+    for arguments, words in ((("masks", "--paper", "a7", "-o", page), "Unknown paper size 'a7'"),
                              (("masks", "--paper", "a4", "-o", folder / "a.html"), "--paper applies only to PDFs"),
                              (("masks", "-o", page, "--key", folder / "a.html"), "is not a PDF"),
                              (("checkpoint-row", "-o", page), "has no exercises"),

@@ -63,7 +63,7 @@ def check_source(report, which, folder):
     report.check("another source" not in own.stderr, own.stderr)
     (kernels / "flash_hopper.cu").write_text(RUNG.read_text(encoding="utf-8") + "// edited\n", encoding="utf-8")
     edited = run("timeline", "--session", SESSION, "--id", which, prefix=f"export ATTNSCOPE_KERNELS={kernels}")
-    report.check("recorded from another source of flash_hopper" in edited.stderr, edited.stderr)
+    report.check("recorded with a different source of flash_hopper" in edited.stderr, edited.stderr)
 
 
 def main():

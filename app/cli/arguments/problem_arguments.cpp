@@ -331,7 +331,7 @@ void DocumentArguments::add_to(Parser parser, const std::string& scale_option) {
       ->type_name("TEXT");
   parser.add_option("--seed", seed, tr("Seed of the generator"))->type_name("N");
   parser.add_flag("--pages-in-order", pages_in_order, tr("What if the pages are stored in key order"));
-  parser.add_option("--q", q, tr("Your own numbers; needs --k and --v. The files determine shape and dtype"))
+  parser.add_option("--q", q, tr("Your own Q; needs --k and --v. The files determine the shape and dtype"))
       ->type_name("FILE.npy");
   parser.add_option("--k", k)->type_name("FILE.npy");
   parser.add_option("--v", v)->type_name("FILE.npy");

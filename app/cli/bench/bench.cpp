@@ -395,7 +395,7 @@ Command add_bench(Parser program) {
   parser.add_option("--arch", a->arch, tr("Architecture to compile for without a GPU; default: sm_90a"))
       ->type_name("SM");
   parser.add_flag("--no-counters", a->no_counters,
-                  tr("Measure only times, so that another profiler can use the counters"));
+                  tr("Measure times only, so that another profiler can use the counters"));
   parser.add_flag("--warm-l2", a->warm_l2, tr("GPU: leave the L2 cache as the previous repeat left it"));
   a->problem.training = true;
   a->problem.add_to(parser, "--scale");

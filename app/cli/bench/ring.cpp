@@ -232,7 +232,7 @@ Result<std::vector<std::int64_t>> ranks_of(const RingArguments& a) {
       return bad_input(phrase("Invalid --ranks {}: a ring has 1 to {} ranks.", n, kMostRanksOfRing));
   std::ranges::sort(*ranks);
   if (std::ranges::adjacent_find(*ranks) != ranks->end())
-    return bad_input(phrase("--ranks {} contains a number twice; use each number once.", a.ranks));
+    return bad_input(phrase("--ranks {} contains the same number twice; use each number once.", a.ranks));
   return ranks;
 }
 
@@ -331,13 +331,15 @@ Command add_ring(Parser program) {
       ->type_name("ID");
   parser.add_option("--ranks", a->ranks, tr("Number of processes, 1 to 64; several numbers: one ring of each size"))
       ->type_name("N,N,...");
-  parser.add_option("--gpus", a->gpus, tr("Run a ring of GPUs, one process each: how many, or which ones, as in 0,1"))
+  parser
+      .add_option("--gpus", a->gpus,
+                  tr("Run a ring of GPUs, one process each: the number of GPUs, or a list such as 0,1"))
       ->type_name("N|LIST");
   parser
       .add_option("--travel", a->travel,
                   tr("With --gpus: how K and V travel: ipc (copy engines) or nccl (a library; occupies SMs)"))
       ->type_name("NAME");
-  parser.add_option("--spared-sms", a->spared_sms, tr("With --travel nccl: SMs that the kernel leaves to NCCL"))
+  parser.add_option("--spared-sms", a->spared_sms, tr("With --travel nccl: SMs that the kernel leaves for NCCL"))
       ->type_name("N");
   parser
       .add_option("--deal", a->deal,

@@ -303,7 +303,7 @@ Command add_lab(Parser program) {
   parser.add_flag("--text", a->print_text, tr("Print the .cu file without trying it"));
   parser
       .add_option("--loop", a->loop,
-                  tr("Build and measure this many times, each time with a different source; default: 1"))
+                  tr("Build and measure this many times, with a different source each time; default: 1"))
       ->type_name("N");
   parser.add_flag("--no-sample", a->no_sample, tr("Skip the samples by line, which show where the warps wait"));
   a->picture.add_to(parser, tr("Save a picture of the lab with this build"));

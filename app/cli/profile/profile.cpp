@@ -89,7 +89,7 @@ Command add_profile(Parser program) {
   parser.add_option("--arch", a->arch, tr("Architecture; default: that of the session, or sm_90a"))->type_name("SM");
   parser
       .add_option("--session", a->session,
-                  tr("Read the measurements from this file; without a problem, those of the longest one"))
+                  tr("Read the measurements from this file; without problem options, those of its longest problem"))
       ->type_name("FILE.attn");
   parser.add_flag("--sample", a->request.samples,
                   tr("Measure on the GPU and sample where the warps wait, by phase and line"));
@@ -118,9 +118,9 @@ Command add_profile(Parser program) {
   a->options.takes_tuned = true;
   a->options.add_to(parser, false);
   parser.footer(
-      tr("Instructions are counted as they appear in the machine code. This listing comes from nvdisasm, which is part "
-         "of a CUDA\n"
-         "toolkit and of `attnscope doctor --fetch-cuda`. Everything else works without nvdisasm.\n"
+      tr("Instructions are counted as they appear in the machine code. This listing needs nvdisasm, which "
+         "comes with a\n"
+         "CUDA toolkit or through `attnscope doctor --fetch-cuda`. Everything else works without nvdisasm.\n"
          "Examples:\n"
          "  attnscope profile flash_simt --d 64\n"
          "  attnscope profile flash_simt --l 4096 --hq 16 --d 64 --sample --save flash.attn\n"

@@ -46,7 +46,7 @@ Result<void> print_list() {
   std::string text = fmt::format("{:<24} {:<11} {}\n", "piece", tr("based on"), tr("symptom"));
   for (const Piece& p : museum()) text += fmt::format("{:<24} {:<11} {}\n", p.id, p.right, tr_of(p.symptom));
   text +=
-      tr("Each piece is a correct kernel with one change, and it really runs. `attnscope museum PIECE` runs "
+      tr("Each piece is a correct kernel with one change, and it actually runs. `attnscope museum PIECE` runs "
          "and examines one.\n");
   return print(text);
 }

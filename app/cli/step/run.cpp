@@ -296,7 +296,7 @@ Command add_run(Parser program) {
   parser.add_option("--out", a->out, tr("O, with the same axes as q: f2 for f16, otherwise f4"))->type_name("FILE.npy");
   parser
       .add_option("--lse", a->lse,
-                  tr("LSE (natural logarithm, f4) in O's shape without the last axis; input of a backward pass"))
+                  tr("LSE (natural logarithm, f4), shaped like O without the last axis; input of a backward pass"))
       ->type_name("FILE.npy");
   add_backward(parser, *a);
   parser

@@ -155,8 +155,8 @@ std::vector<Finding> look_at_gpus() {
     all.push_back({Mark::note, tr("NVIDIA driver"), hello.error().message, tr("install NVIDIA driver 580 or later")});
   } else {
     all.push_back({Mark::works, tr("NVIDIA driver"),
-                   phrase("runs CUDA programs up to {}.{}; for the driver's own version, see NVML",
-                          hello->driver / 1000, hello->driver % 1000 / 10),
+                   phrase("supports CUDA up to {}.{}; for the driver's own version, see NVML", hello->driver / 1000,
+                          hello->driver % 1000 / 10),
                    ""});
     for (const gpu::GpuProperties& p : hello->gpus) {
       all.push_back({Mark::works, fmt::format("GPU {}", p.index),

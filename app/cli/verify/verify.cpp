@@ -39,7 +39,7 @@ Result<NamedKernels> chosen_kernels(const VerifyArguments& a) {
   if (!named) return named;
   // Those of the device where nobody named one: they are built as they ship.
   if (a.build.build.any() && named->rows.empty())
-    return bad_input(tr("--maxrregcount and --fast-math need named kernels."));
+    return bad_input(tr("--maxrregcount and --fast-math apply only to kernels that you name."));
   if (auto r = a.build.apply_to(*named); !r) return tl::unexpected(r.error());
   return named;
 }
@@ -221,8 +221,8 @@ Command add_verify(Parser program) {
   parser.add_option("--verify", a->rows, tr("Output rows to check if there are many: sampled or full"))
       ->type_name("WHICH");
   parser.add_flag("--repeat-list", a->repeat_list,
-                  tr("Check six shapes that suit many repeats instead of the paired list"));
-  parser.add_flag("--scores", a->score_list, tr("Check softcap and ALiBi with every mask instead of the paired list"));
+                  tr("Instead of the paired list, check six shapes that suit many repeats"));
+  parser.add_flag("--scores", a->score_list, tr("Instead of the paired list, check softcap and ALiBi with every mask"));
   parser
       .add_option("--random", a->random,
                   tr("Check this many random problems, with lengths up to 513, instead of the paired list"))

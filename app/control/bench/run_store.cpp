@@ -232,9 +232,8 @@ RunStore::Listing RunStore::list() const {
     auto run = read_whole(file, rows);
     if (!run && !fs::exists(file, error)) continue;  // removed by another window meanwhile
     if (!run || run->id != id_in(file)) {
-      listing.said.push_back(
-          run ? phrase("{} contains a different run from the one that its name states.", file.string())
-              : run.error().message);
+      listing.said.push_back(run ? phrase("{} does not contain the run that its name indicates.", file.string())
+                                 : run.error().message);
       continue;
     }
     const std::string id = run->id;

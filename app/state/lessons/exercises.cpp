@@ -62,7 +62,7 @@ Result<ExpressionScope> exercise_scope(const Lesson& lesson, const Beat& exercis
       found = *std::move(*drawn);
     }
     if (!found)
-      return bad_input(phrase("field 'draw': none of {} draws makes a valid question with seed {}", kDraws, now));
+      return bad_input(phrase("field 'draw': none of the {} draws makes a valid question with seed {}", kDraws, now));
     if (now == seed) return *std::move(found);
   }
 }

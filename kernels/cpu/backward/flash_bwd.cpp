@@ -425,8 +425,8 @@ KernelRow cpu_flash_bwd_row() {
   row.other_orders = kOrders;
   row.options = kOptions;
   row.what = marked("The backward pass from O and LSE alone, tile by tile, on the vector units of all cores.");
-  row.teaches = marked(
-      "S and P are recomputed from LSE, which is cheaper than reading them, and nothing of size L x L is stored.");
+  row.teaches =
+      marked("Recomputing S and P from LSE is cheaper than reading them, and nothing of size L x L is stored.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 2");
   row.training = {"cpu_flash_train", marked("flash training step, all cores"), "2t", "cpu_flash"};
   row.plan = plan;

@@ -16,9 +16,8 @@ namespace attn::gpu {
 namespace {
 
 std::string mend() {
-  return phrase(
-      "Fix: run attnscope doctor --fetch-cuda ({} MB), or set ATTNSCOPE_CUDA to a CUDA toolkit 12.8 or newer.",
-      kFetchedMegabytes);
+  return phrase("Fix: run attnscope doctor --fetch-cuda ({} MB), or set ATTNSCOPE_CUDA to CUDA toolkit 12.8 or newer.",
+                kFetchedMegabytes);
 }
 
 constexpr const char* kNoHeader = "cannot open source file";

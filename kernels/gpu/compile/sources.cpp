@@ -155,7 +155,7 @@ Result<KernelSource> kernel_source(std::string_view id, const std::filesystem::p
   } else {
     source.name = name;
     source.text = shipped;
-    if (source.text.empty()) return bad_input(phrase("the program contains no source {}", source.name));
+    if (source.text.empty()) return bad_input(phrase("the program contains no source named {}", source.name));
   }
   source.hooked = source.text;
   if (!source.edited) source.text = without_hook_lines(source.text);

@@ -150,7 +150,7 @@ Result<std::int64_t> SizeExpression::apply(Kind kind, std::int64_t a, std::int64
   }
   const std::string_view sign = kind == Kind::remainder ? "%" : "/";
   if (b == 0) return refuse(sign, tr("divides by zero"));
-  if (a < 0 || b < 0) return refuse(sign, tr("divides negative numbers, which different systems round differently"));
+  if (a < 0 || b < 0) return refuse(sign, tr("divides negative numbers, and the rounding differs between systems"));
   if (kind == Kind::remainder) return a % b;
   return kind == Kind::divide ? a / b : a / b + (a % b != 0 ? 1 : 0);
 }

@@ -141,11 +141,10 @@ Result<std::string> text_of_turns(std::string_view rung_text) {
   for (const Change& change : kChanges) {
     const std::size_t at = text.find(change.from);
     if (at == std::string::npos || text.find(change.from, at + 1) != std::string::npos)
-      return fail(
-          ErrorKind::cannot_run,
-          phrase("The source of this kernel cannot leave its sums in f32, because it does not contain this line "
-                 "exactly once: {}",
-                 change.from));
+      return fail(ErrorKind::cannot_run,
+                  phrase("This kernel cannot leave its sums in f32, because its source does not contain this line "
+                         "exactly once: {}",
+                         change.from));
     text.replace(at, change.from.size(), change.to);
   }
   return text + "\nnamespace attn::gpu {\n" + kArguments + kEntries + "}\n";
@@ -171,10 +170,11 @@ Result<RingGradients> RingGradients::make(Queue& queue, const Plan& plan) {
 Result<RingTurn> RingGradients::prepare(const Plan& plan, const Buffers& buffers, const RingQuerySums& d_q) {
   if (const std::string_view last = plan.launches.empty() ? "" : std::string_view(plan.launches.back().name);
       last != kRoundedQueries)
-    return fail(ErrorKind::cannot_run,
-                phrase("A ring can leave dQ of {} in f32 only in place of its last launch {}, but its last launch is "
-                       "'{}'.",
-                       plan.kernel->id, kRoundedQueries, last));
+    return fail(
+        ErrorKind::cannot_run,
+        phrase("A ring can leave dQ of {} in f32 only by replacing {} as the last launch, but the last launch is "
+               "'{}'.",
+               plan.kernel->id, kRoundedQueries, last));
   auto lists = hopper_backward_parameters(plan, buffers, *queue_);
   if (!lists) return tl::unexpected(lists.error());
   RingTurn turn;

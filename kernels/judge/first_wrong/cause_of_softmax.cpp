@@ -20,24 +20,24 @@ std::string max_cause(const Operands& in, Elements elements) {
     return Value{best, 0};
   };
   const bool all_zero = in.all_are(Slot::m_new, 0);
-  std::string words =
-      first_that_fits({{tr("The old maximum is not carried over: m covers only this tile, so it can fall."), tile_max},
-                       {tr("m was not raised: it kept its old value although this tile has a larger score."),
-                        [&in](std::int32_t r, std::int32_t) {
-                          return Value{in.at(Slot::m_old, r), 0};
-                        }},
-                       {tr("No maximum is taken, so m stays 0, and exp can overflow."),
-                        [all_zero](std::int32_t, std::int32_t) {
-                          return all_zero ? Value{0, 0} : Value{};
-                        }},
-                       {in.first_tile_of_row()
-                            ? tr("m starts at 0 instead of −∞, or positions past the last key count with a score of 0.")
-                            : tr("Positions past the last key count with a score of 0."),
-                        [&in](std::int32_t r, std::int32_t) {
-                          return Value{std::max({0.0, in.row_max(r), in.at(Slot::m_old, r)}), 0};
-                        }},
-                       {tr("Rows share one maximum: m is the largest score of all rows in the tile."), all_rows}},
-                      elements);
+  std::string words = first_that_fits(
+      {{tr("The old maximum is not carried over: m covers only this tile, so it can fall."), tile_max},
+       {tr("m was not raised: it kept its old value although this tile has a larger score."),
+        [&in](std::int32_t r, std::int32_t) {
+          return Value{in.at(Slot::m_old, r), 0};
+        }},
+       {tr("No maximum is taken, so m stays 0, and exp can overflow."),
+        [all_zero](std::int32_t, std::int32_t) {
+          return all_zero ? Value{0, 0} : Value{};
+        }},
+       {in.first_tile_of_row()
+            ? tr("m starts at 0 instead of −∞, or positions past the last key are counted with a score of 0.")
+            : tr("Positions past the last key are counted with a score of 0."),
+        [&in](std::int32_t r, std::int32_t) {
+          return Value{std::max({0.0, in.row_max(r), in.at(Slot::m_old, r)}), 0};
+        }},
+       {tr("Rows share one maximum: m is the largest score of all rows in the tile."), all_rows}},
+      elements);
   if (!words.empty()) return words;
   return part_of_columns(tr("m is the largest of"), in.cols(Slot::s), elements,
                          [&in](std::int32_t r, const Columns& takes) {

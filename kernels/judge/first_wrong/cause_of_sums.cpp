@@ -32,9 +32,10 @@ std::string padding_cause(const Operands& in, Elements elements, const std::func
   }
   return places == 0
              ? ""
-             : plural(static_cast<std::int64_t>(places),
-                      "{} position past the last key counts with a score of 0, which adds e^(0 − m) to ℓ.",
-                      "{} positions past the last key count with a score of 0, each of which adds e^(0 − m) to ℓ.");
+             : plural(
+                   static_cast<std::int64_t>(places),
+                   "{} position past the last key is counted with a score of 0, which adds e^(0 − m) to ℓ.",
+                   "{} positions past the last key are counted with a score of 0, each of which adds e^(0 − m) to ℓ.");
 }
 
 }  // namespace

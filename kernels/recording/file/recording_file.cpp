@@ -103,7 +103,7 @@ Result<void> check_walk(const Recording& rec, const std::string& where) {
   const Problem& p = rec.problem;
   const Pass pass = order_row(rec.order).pass;
   if (p.pass != pass || p.layout != AxisOrder::bhld || p.output != OutputType::as_inputs) {
-    return bad_input(phrase("{}: order {} walks a {} pass in layout bhld, not {}.", where, name_of(rec.order),
+    return bad_input(phrase("{}: order {} supports only a {} pass in layout bhld, not {}.", where, name_of(rec.order),
                             name_of(pass), describe(p)));
   }
   const std::vector<TensorSpec> specs = tensors_of(p);

@@ -37,7 +37,7 @@ std::string read_reasons(std::string_view text, const KernelSamples& s, SampledI
   for (std::size_t n = 0; n < reasons->size(); n += 3) {
     const std::int64_t reason = (*reasons)[n], all = (*reasons)[n + 1], not_issued = (*reasons)[n + 2];
     if (reason >= static_cast<std::int64_t>(s.reasons.size())) return tr("refers to a reason that is not in the list");
-    if (not_issued > all) return tr("has more samples without an issue than samples in total");
+    if (not_issued > all) return tr("has more samples with nothing issued than samples in total");
     i.reasons.push_back(
         {static_cast<std::uint32_t>(reason), static_cast<std::uint64_t>(all), static_cast<std::uint64_t>(not_issued)});
   }

@@ -360,7 +360,7 @@ TEST_F(GpuBackward, APlanThatDoesNotEndWithTheRoundingOfQueriesIsRefused) {
     EXPECT_NE(turn.error().message.find(words), std::string::npos) << turn.error().message;
   };
   std::swap(plan->launches[1], plan->launches[2]);
-  refused("in place of its last launch flash_bwd_hopper_dq, but its last launch is 'flash_bwd_hopper_keys'");
+  refused("by replacing flash_bwd_hopper_dq as the last launch, but the last launch is 'flash_bwd_hopper_keys'");
   plan->launches.clear();
   refused("its last launch is ''");
 }

@@ -218,7 +218,7 @@ TEST(FirstWrong, OtherBugsAreFoundAtTheirStepWithAFittingCause) {
   const Unknown unknown[] = {
       {cpu::wrong_previous_values::cpu_flash_row(), Phase::output, Slot::o_new, "values of key tile 0"},
       {cpu::wrong_sum_before_last::cpu_flash_row(), Phase::normalise, Slot::o_new, "ℓ as of key tile 1"},
-      {cpu::wrong_padding_counted::cpu_flash_row(), Phase::sum, Slot::l_new, "past the last key count"}};
+      {cpu::wrong_padding_counted::cpu_flash_row(), Phase::sum, Slot::l_new, "past the last key are counted"}};
   Piece like = **find_piece("alpha_on_o_only");
   like.problem.Lq = 8;
   like.problem.Lk = 10;  // the last key tile is half empty

@@ -402,7 +402,8 @@ TEST(BackwardRecording, FileOfTheOtherPassIsRefused) {
   const TempFolder folder;
   const auto written = write_recording(folder / "wrong.attn", rec);
   ASSERT_FALSE(written);
-  EXPECT_NE(written.error().message.find("order backward walks a backward pass in layout bhld"), std::string::npos)
+  EXPECT_NE(written.error().message.find("order backward supports only a backward pass in layout bhld"),
+            std::string::npos)
       << written.error().message;
   rec = mixed_recording();
   rec.outputs.d_k = Array(DType::f32, {1, 1, 1, 1});

@@ -75,7 +75,7 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const HopperTile
     return bad_input(phrase("{} can release O's rows late only in form 5 with two Q buffers.", row.id));
   if (t.half >= t.keys || t.half % 16 != 0)
     return bad_input(
-        phrase("{} needs a half step below {} keys and in multiples of 16, not {}.", row.id, t.keys, t.half));
+        phrase("{} needs a half step that is a multiple of 16 below {} keys, not {}.", row.id, t.keys, t.half));
   if (const std::int64_t takes = registers_of(p, t), has = registers_for(t); takes > has)
     return bad_input(
         phrase("{} at {} x {}, form {}, Dv = {} would hold S, P and O in {} registers per thread; with {} consumers, "

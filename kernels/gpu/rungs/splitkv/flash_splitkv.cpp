@@ -171,7 +171,7 @@ KernelRow flash_splitkv_row() {
       "Keys can be split wherever it suits the machine. The (m, l, O) of any two sets of keys merge into the (m, l, O) "
       "of their union.");
   row.source = marked("Dao et al. 2023, Flash-Decoding; PTX ISA, mma.sync m16n8k16");
-  row.elsewhere = marked("its copies use cp.async, which needs sm_80; flash_mma supports f16 on this GPU");
+  row.elsewhere = marked("its copies use cp.async, which needs sm_80 or newer; flash_mma supports f16 on this GPU");
   row.products = {Pipe::tensor_half, 1};
   row.tiles = candidates;
   row.reason = reason;

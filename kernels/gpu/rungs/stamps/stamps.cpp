@@ -245,7 +245,8 @@ class Reader {
       return fail(ErrorKind::failed,
                   phrase("block {}: lane {} wrote more than its {} words.", block, lane, plan_.room_of(block)));
     if (h.sm != stamped_.heads[place(block, 0)].sm || h.end_clock < h.start_clock || h.end_ns < h.start_ns)
-      return fail(ErrorKind::failed, phrase("block {}: lane {} has no start and end on one SM.", block, lane));
+      return fail(ErrorKind::failed,
+                  phrase("block {}: lane {} has no valid start and end on a single SM.", block, lane));
     return ok();
   }
 

@@ -102,7 +102,7 @@ Result<void> check_traceable(const Plan& plan, const KernelSource& source) {
   }
   if (!can_record(source, plan.kernel->id)) {
     return fail(ErrorKind::cannot_run,
-                phrase("{} cannot record itself: its source ({}) has no hooks, that is, lines with ATTN_TRACE(...). "
+                phrase("{} cannot record itself: its source ({}) has no hooks (lines with ATTN_TRACE(...)). "
                        "Copy them from the original source, or move your copy away.",
                        source.label(plan.kernel->id), source.name));
   }

@@ -213,14 +213,14 @@ TEST(Version3, HostileTimelinesAreRefusedInWords) {
   expect("SM 7 appears twice", [](Timeline& t) { t.sms.push_back(t.sms[0]); });
   expect("is invalid", [](Timeline& t) { t.sms[0].ns_per_clock = 0; });
   expect("is invalid", [](Timeline& t) { t.sms[0].residual_ns = -1; });
-  expect("a timestamp of SM 8, whose clock is unknown", [](Timeline& t) { t.points[2].sm = 8; });
+  expect("a timestamp from SM 8, whose clock is unknown", [](Timeline& t) { t.points[2].sm = 8; });
   expect("the timestamps of both clocks go backwards at 1", [](Timeline& t) { t.points[1].clock = 100; });
   expect("the timestamps of both clocks go backwards at 2", [](Timeline& t) { t.points[2].ns = 5029; });
   expect("is not a valid time", [](Timeline& t) { t.plain_us = -1; });
   expect("do not enclose", [](Timeline& t) { t.plain_quartiles = {10.5, 11}; });
   expect("do not enclose", [](Timeline& t) { t.traced_quartiles = {10, 0}; });
   expect("65 tags; the limit is 64", [](Timeline& t) { t.tags.resize(65, "x"); });
-  expect("in ns, not in clocks", [](Timeline& t) { t.buffer = EventBuffer::host; });
+  expect("in ns, not in clock cycles", [](Timeline& t) { t.buffer = EventBuffer::host; });
 }
 
 TEST(Version3, HostileTablesOfATimelineAreRefusedInWords) {
@@ -260,7 +260,7 @@ TEST(Version3, ARecordingOfAnotherPassThanItsOrderWalksIsRefused) {
   rec.problem.pass = Pass::backward;
   auto refused = add_recording(rec, 0, session, c);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("order flash walks a forward pass in layout bhld"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("order flash supports only a forward pass in layout bhld"), std::string::npos);
   rec.problem.pass = Pass::forward;
   rec.tensors = {{Tensor::q, rec.inputs.q, {}}};
   refused = add_recording(rec, 0, session, c);

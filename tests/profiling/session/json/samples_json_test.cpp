@@ -89,7 +89,7 @@ TEST(SamplesJson, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(has(instruction("16 S 0 -"), "pairs"));
   EXPECT_TRUE(has(instruction("16 S 0:1, -"), "pairs"));
   EXPECT_TRUE(has(instruction("16 S - 2:1:1"), "not in the list"));
-  EXPECT_TRUE(has(instruction("16 S - 0:1:2"), "without an issue"));
+  EXPECT_TRUE(has(instruction("16 S - 0:1:2"), "with nothing issued"));
   EXPECT_TRUE(has(instruction("16 S - 0:-1:2"), "triples"));
   EXPECT_TRUE(has(instruction("16 S - 0:1:99999999999999999999"), "triples"));
   EXPECT_TRUE(has(instruction("-16 S - -"), "is not a string"));

@@ -353,7 +353,7 @@ TEST(Splitkv, RefusesInWords) {
   EXPECT_EQ(refusal(p), "taken");
   EXPECT_EQ(refusal(p, {}, "sm_75"),
             "flash_splitkv runs on sm_80, sm_86, sm_89, sm_90a, sm_100, sm_120, not on sm_75: its copies use cp.async, "
-            "which needs sm_80; flash_mma supports f16 on this GPU");
+            "which needs sm_80 or newer; flash_mma supports f16 on this GPU");
   Options o;
   o.br = 64;
   EXPECT_NE(refusal(p, o).find("Use fewer rows or keys"), std::string::npos);
