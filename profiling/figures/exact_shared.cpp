@@ -55,7 +55,7 @@ Measurement with_exact_shared(const Measurement& m) {
         "passes minus those without conflicts, " + method);
   } else if (has_none(m) && figure(m, kTurns).available()) {
     for (const std::string_view metric : {kTurns, kConflicts})
-      put(exact, metric, 0, marked("the kernel has no shared memory"));
+      put(exact, metric, 0, marked("the kernel uses no shared memory"));
   }
   return exact;
 }

@@ -111,9 +111,10 @@ inline constexpr MetricRow kRingEfficiency =
 inline constexpr MetricRow kRingSent =
     read_directly("ring_sent_bytes", marked("Ring, sent"), "B", MetricGroup::time, Better::down,
                   marked("Bytes that all ranks of the ring sent to their neighbours."), ring_sent_bytes);
-inline constexpr MetricRow kRingLinkShare = computed(
-    "ring_link_share_pct", marked("Ring, share of link"), "%", MetricGroup::time, Better::neither,
-    marked("Sending rate of the slowest rank as a fraction of a plain copy to the neighbour while all ranks copy."),
-    marked("100 sent bytes / time spent sending / measured link rate"), ring_link_share);
+inline constexpr MetricRow kRingLinkShare =
+    computed("ring_link_share_pct", marked("Ring, share of link"), "%", MetricGroup::time, Better::neither,
+             marked("Sending rate of the slowest rank as a fraction of the rate of a plain copy to the neighbour while "
+                    "all ranks copy."),
+             marked("100 sent bytes / time spent sending / measured link rate"), ring_link_share);
 
 }  // namespace attn::metric_rows

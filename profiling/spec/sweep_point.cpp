@@ -26,7 +26,7 @@ constexpr std::size_t kMaxValues = 1000;
 Result<void> validate_limits(const SweepSpec& s) {
   if (!(s.seconds_per_point > 0 && s.seconds_per_point <= 3600))
     return bad_input(
-        phrase("Invalid time limit of {} s per point; use a value above 0, up to 3600.", s.seconds_per_point));
+        phrase("Invalid time limit of {} s per point; use a value above 0 and at most 3600.", s.seconds_per_point));
   if (s.min_repeats < 1 || s.min_repeats > 1000)
     return bad_input(phrase("Invalid minimum of {} repeats; use 1 to 1000.", s.min_repeats));
   if (s.ragged != Ragged::none && !s.base.mask.key_lengths.empty())

@@ -320,7 +320,7 @@ Result<void> ProblemArguments::apply_to(Problem& p) const {
 
 void DocumentArguments::add_to(Parser parser, const std::string& scale_option) {
   parser.add_option("--state", state, tr("State string, as copied by Copy state in the window"))->type_name("STRING");
-  parser.add_option("--preset", preset, tr("Example with its own shape, tile and numbers; the first is `blackboard`"))
+  parser.add_option("--preset", preset, tr("Example with its own shape, tile and numbers, such as `blackboard`"))
       ->type_name("ID");
   parser.add_option("--kernel", kernel, tr("Kernel to record; see `attnscope list`"))->type_name("ID");
   parser.add_option("--generator", generator, tr("How to generate the numbers: uniform, normal, late_outlier, ..."))

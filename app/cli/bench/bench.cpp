@@ -323,7 +323,7 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   if (auto r = check_unchanged(sweep->kernels.own, file->earlier(), a.attn); !r) return tl::unexpected(r.error());
   say(estimate(*spec, kernels, file->earlier()).words);
   const SweepCount known = count_finished(*spec, kernels, file->earlier(), callbacks.gpu->device);
-  if (a.resume) say(phrase("{} of {} points are finished in {}.", known.finished, known.points, a.attn));
+  if (a.resume) say(phrase("{} of {} points in {} are finished.", known.finished, known.points, a.attn));
   Teller teller(*file, spec->axis);
   callbacks.progress = [&](const SweepProgress& p) {
     teller.look();
@@ -383,7 +383,7 @@ Command add_bench(Parser program) {
       ->type_name("SECONDS");
   add_hang_limit(
       parser, a->hang_limit,
-      tr("GPU: stop and fail a point that takes more than this many seconds; default: 120 plus 8 times --time-limit"));
+      tr("GPU: stop a point after this many seconds and mark it as failed; default: 120 plus 8 times --time-limit"));
   parser
       .add_option("--memory-limit", a->memory_limit,
                   tr("Reject points that need more memory than this; default: free memory"))

@@ -14,7 +14,7 @@
 namespace attn::cli {
 
 void GateArguments::add_to(Parser parser) {
-  parser.add_option("--against", against, tr("Compare each row with the same point of an earlier session"))
+  parser.add_option("--against", against, tr("Compare each row with the same point in an earlier session"))
       ->type_name("FILE.attn");
   parser
       .add_option("--fail-under", fail_under,

@@ -247,7 +247,7 @@ Command add_verify(Parser program) {
       ->type_name("BYTES");
   a->build.add_to(parser);
   add_hang_limit(parser, a->hang_limit,
-                 tr("GPU: stop and fail a case that takes more than this many seconds, and skip the kernel's other "
+                 tr("GPU: stop a case after this many seconds, mark it as failed, and skip the kernel's other "
                     "cases; default: 120"));
   parser.add_option("--time-limit", a->time_limit, tr("Stop after this many seconds; 0: no limit"))
       ->type_name("SECONDS");

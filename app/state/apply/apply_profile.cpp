@@ -107,7 +107,7 @@ struct ApplyProfile {
   }
   Result<State> operator()(const ShowPhase& c) {
     if (c.phase == gpu::CodePhase::none)
-      return bad_input(tr("The mask skips this tile, so no source has a phase for it."));
+      return bad_input(tr("The mask skips this tile, so there is no source to show for it."));
     auto kernel = kernel_with_source(s);
     if (!kernel) return tl::unexpected(kernel.error());
     // Step keeps its kernel; what Bench and Profile look at is named beside it.

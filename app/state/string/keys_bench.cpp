@@ -144,7 +144,7 @@ void add_bench_document_keys(std::vector<StateKey>& keys) {
                   [](State& s, std::string_view text) -> Result<void> {
                     const auto value = number(text, true);
                     if (!value) return tl::unexpected(value.error());
-                    if (*value <= 0 || *value > 3600) return bad_input(tr("seconds must be above 0, up to 3600"));
+                    if (*value <= 0 || *value > 3600) return bad_input(tr("seconds must be above 0 and at most 3600"));
                     s.document.sweep.seconds_per_point = *value;
                     return ok();
                   }});

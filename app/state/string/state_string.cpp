@@ -169,7 +169,7 @@ Result<void> check_whole(const State& s) {
   }
   for (const CellEdit& edit : s.document.inputs.edits) {
     if (edit.index < elements_of(edit.tensor, p)) continue;
-    return bad_input(phrase("State string, key 'edits': a tensor of this problem has no cell {}.", edit.index));
+    return bad_input(phrase("State string, key 'edits': cell {} is outside its tensor.", edit.index));
   }
   return ok();
 }

@@ -180,7 +180,7 @@ Result<void> check_includes(std::string_view text, std::string_view name, ScoreL
   };
   const auto refuse = [&](std::int32_t line, const std::string& what) {
     return bad_input(
-        phrase("{}, line {}: {}. Your own kernel may include only headers of AttnScope and CUDA.", name, line, what));
+        phrase("{}, line {}: {}. Your own kernel may include only AttnScope and CUDA headers.", name, line, what));
   };
   Lines all(text);
   while (const auto line = all.next()) {

@@ -152,7 +152,7 @@ Result<void> check_followable(const Problem& p, const Options& o) {
       for (std::int64_t c0 = 0; c0 < p.Lk; c0 += o.bc)
         if (p.cover(b, r0, std::min(p.Lq, r0 + o.br), c0, std::min(p.Lk, c0 + o.bc)) == TileCover::skipped)
           return bad_input(
-              phrase("pipeline=hopper: the recorded block skipped no tile, but the mask of {} hides whole tiles. Use "
+              phrase("pipeline=hopper: the recorded block skipped no tiles, but the mask of {} hides whole tiles. Use "
                      "a problem without a mask.",
                      describe(p)));
   return ok();

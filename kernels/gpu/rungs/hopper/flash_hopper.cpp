@@ -66,7 +66,7 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const HopperTile
                             p.Hq / p.Hkv, t.pack));
   if (t.copies == Copies::none && needs_copies(p))
     return bad_input(
-        phrase("{} reads tensors whose rows are aligned to 16 bytes. With D = {}, Dv = {}, some rows are not aligned; "
+        phrase("{} reads only tensors with rows aligned to 16 bytes. With D = {}, Dv = {}, some rows are not aligned; "
                "set copies = 1 to copy those tensors.",
                row.id, p.D, p.Dv));
   if (t.form == 4 && (t.consumers < 2 || t.consumers > 3 || t.slots % 2 != 0))
