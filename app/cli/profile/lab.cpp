@@ -299,7 +299,7 @@ Command add_lab(Parser program) {
       ->type_name("ID");
   parser.add_option("--experiment", a->experiment, tr("Run a prepared experiment instead of a kernel"))
       ->type_name("ID");
-  parser.add_flag("--list", a->list, tr("List the experiments with question, change and answer"));
+  parser.add_flag("--list", a->list, tr("List the experiments with their questions, changes and answers"));
   parser.add_flag("--text", a->print_text, tr("Print the .cu file without trying it"));
   parser
       .add_option("--loop", a->loop,

@@ -104,7 +104,7 @@ Command add_profile(Parser program) {
       ->type_name("N");
   parser
       .add_option("--seconds", a->request.seconds,
-                  tr("Seconds of timing with --sample, --heartbeat or --counts; default: 0.5"))
+                  tr("Seconds to spend timing with --sample, --heartbeat or --counts; default: 0.5"))
       ->type_name("SECONDS");
   parser.add_option("--lines", a->lines, tr("Number of source lines to list; default: 12"))->type_name("N");
   parser.add_option("--json", a->json_file, tr("Write everything, with the machine code of each line; -: stdout"))

@@ -108,7 +108,7 @@ Result<std::vector<Timeline>> timelines_of(const TimelineArguments& a, Stopper& 
 
 Result<void> check(const TimelineArguments& a) {
   if (a.kernel.empty() && a.session.empty())
-    return bad_input(tr("Name a kernel to record, or use --session FILE.attn to read one."));
+    return bad_input(tr("Name a kernel to record, or use --session FILE.attn to read a timeline."));
   if (a.session.empty() && !a.id.empty()) return bad_input(tr("--id selects a timeline in a file; add --session."));
   if (!a.session.empty() && !a.save.empty())
     return bad_input(tr("--save stores a new recording and --session reads a file: use only one of the two."));

@@ -173,9 +173,9 @@ Command add_lesson(Parser program) {
                      "HTML, or its exercises as PDF"))
       ->required();
   parser.add_values("FILES", a->files, tr("Lessons or folders of lessons; default: the bundled ones"));
-  parser.add_option("-o,--out", a->out, tr("print: the worksheet, .html or .pdf; default: HTML to stdout"))
+  parser.add_option("-o,--out", a->out, tr("print: file for the worksheet, .html or .pdf; default: HTML to stdout"))
       ->type_name("FILE");
-  parser.add_option("--key", a->key, tr("print: also the answers, .html or .pdf"))->type_name("FILE");
+  parser.add_option("--key", a->key, tr("print: file for the answers, .html or .pdf"))->type_name("FILE");
   parser.add_option("--paper", a->paper, tr("print: a4 or letter, for PDF; default: a4"))->type_name("NAME");
   parser
       .add_option("--seed", a->seed, tr("print: seed of the numbers, to give each learner different ones; default: 0"))

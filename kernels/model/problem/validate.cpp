@@ -59,7 +59,7 @@ Result<void> validate_sizes(const Problem& p) {
     if (t.shape.size() != 4 || t.tensor == Tensor::bias) continue;
     const std::int64_t factors[] = {4, t.shape[0], t.shape[1], t.shape[2], t.shape[3]};
     if (element_count(factors) < 0) {
-      return bad_input(phrase("{} with shape {} exceeds 2^63 bytes; use a smaller B, H or L (L up to 2^31 is usual).",
+      return bad_input(phrase("{} with shape {} exceeds 2^63 bytes; use a smaller B, H or L (L is usually below 2^31).",
                               words_of(t.tensor), shape_words(t.shape)));
     }
   }

@@ -80,13 +80,14 @@ std::span<const Experiment> flash_simt_experiments() {
           .answer = marked(
               "On an H100 (L = 4096, H = 16, D = 64): 3.76 ms instead of 2.09 ms, and 475 million bank conflicts "
               "instead of 6. Rows read together fall into the same banks.")},
-      Experiment{.id = "drop_prefetch",
-                 .title = marked("Drop the prefetch"),
-                 .rung = "flash_simt",
-                 .question = marked("How much does loading the next chunk of K or V during the multiplication gain?"),
-                 .change = marked("The threads wait for every copy before they start to multiply."),
-                 .answer = marked(
-                     "On an H100 (L = 4096, H = 16, D = 64): 2.28 ms instead of 2.09 ms, 1.09 times as long. With one "
+      Experiment{
+          .id = "drop_prefetch",
+          .title = marked("Drop the prefetch"),
+          .rung = "flash_simt",
+          .question = marked("How much is gained by loading the next chunk of K or V during the multiplication?"),
+          .change = marked("The threads wait for every copy before they start to multiply."),
+          .answer =
+              marked("On an H100 (L = 4096, H = 16, D = 64): 2.28 ms instead of 2.09 ms, 1.09 times as long. With one "
                      "block per SM, there are no other warps to fill the wait.")},
       Experiment{.id = "divide_every_tile",
                  .title = marked("Divide in every tile"),

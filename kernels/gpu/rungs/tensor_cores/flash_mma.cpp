@@ -65,7 +65,7 @@ std::span<const Experiment> flash_mma_experiments() {
           .question = marked("Is the second buffer of K and V worth its shared memory?"),
           .change = marked("With stages = 1, each key tile is copied, waited for and multiplied before the next one."),
           .answer = marked("On an H100 (f16, L = 4096, H = 16, D = 64): 203 µs instead of 194 µs, 1.05 times as long. "
-                           "Registers limit the occupancy to 12.5 %, so the freed shared memory gains nothing."),
+                           "Registers limit the occupancy to 12.5 %, so freeing shared memory gains nothing."),
           .options = {.stages = 1}},
   };
   return kTable;
