@@ -57,7 +57,7 @@ constexpr Label kLabels[] = {
     {"delta_left_out", "cpu_flash_bwd", marked("Every key pulls, and no key pushes back"),
      marked("dV is right, but dQ and dK are wrong, and the rows of dS do not sum to 0."),
      marked("δ is missing: dS is P · dP, so all weights of a row could rise at once."),
-     marked("in rows that see one key, or where δ happens to be 0"), "random"},
+     marked("in rows that see only one key, or where δ happens to be 0"), "random"},
     {"scale_twice", "cpu_flash_bwd", marked("Keys that learn too slowly"),
      marked("dQ and dV are right, but all of dK is too small by the same factor."),
      marked("dK applies the scale twice: once through an already scaled Q, and once at the end."),

@@ -135,7 +135,7 @@ std::string why_no_picture(const Timeline& t) {
   const double price = price_of(t);
   if (price <= kMostPrice) return {};
   return phrase(
-      "Recording slowed the kernel by a factor of {:.3f}, which is above {:.2f}, so the timeline does not show what "
+      "Recording slowed the kernel by a factor of {:.3f} (limit: {:.2f}), so the timeline does not show what "
       "happens without the recorder. Use a longer problem.",
       price, kMostPrice);
 }

@@ -322,8 +322,8 @@ Result<int> run_ring(const RingArguments& a, const Stopper& stopper) {
 
 Command add_ring(Parser program) {
   auto a = std::make_shared<RingArguments>();
-  Parser parser = program.add_subcommand("ring", tr("Distribute a kernel over a ring of processes: K and V travel; m, "
-                                                    "l and O are merged, or dK and dV are summed"));
+  Parser parser = program.add_subcommand("ring", tr("Distribute a kernel over a ring of processes: K and V travel, "
+                                                    "and either m, l and O are merged or dK and dV are summed"));
   parser
       .add_option("--kernel", a->kernel,
                   tr("Kernel; default: cpu_flash, or flash_hopper with --gpus; with --pass backward: cpu_flash_bwd, or "

@@ -154,7 +154,7 @@ Command add_timeline(Parser program) {
       ->type_name("ID");
   parser.add_option("--session", a->session, tr("Read timelines from this file instead of recording one"))
       ->type_name("FILE.attn");
-  parser.add_option("--id", a->id, tr("Only the timeline with this ID, as printed and as in a state string"))
+  parser.add_option("--id", a->id, tr("Only the timeline with this ID, as printed or as in a state string"))
       ->type_name("ID");
   parser.add_option("--gpu", a->gpu, tr("GPU to record on; default: 0"))->type_name("N");
   parser.add_option("--block", a->block, tr("First block of the grid to record state by state; default: 0"))

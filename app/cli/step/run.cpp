@@ -279,8 +279,8 @@ Command add_run(Parser program) {
       ->type_name("FILE.npy");
   parser
       .add_option("--pages", a->pages,
-                  tr("Paged K and V: the table [B,T] (i4 or i8) of the pages that hold each batch's keys in order; "
-                     "the pools --k and --v are [P,H,page,D]"))
+                  tr("Paged K and V: the table [B,T] (i4 or i8) of the pages that hold each batch's keys in order. "
+                     "The pools --k and --v are [P,H,page,D]"))
       ->type_name("FILE.npy");
   parser.add_option("--page", a->page, tr("Keys per page, 1 to 256; for fewer keys in total, add --key-lengths"))
       ->type_name("N");

@@ -74,7 +74,8 @@ Result<void> validate_storage(const Problem& p) {
                             s.page, kMaxPage));
   }
   if (s.kind() == Storage::dense && s.pages != 0) {
-    return bad_input(phrase("{} pages without a size: give the number of keys per page, or omit both.", s.pages));
+    return bad_input(
+        phrase("The problem has {} pages without a size: give the number of keys per page, or omit both.", s.pages));
   }
   if (s.kind() == Storage::dense) return ok();
   if (s.pages < 1 || s.pages > kMaxPages) {

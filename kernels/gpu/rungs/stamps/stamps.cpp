@@ -111,7 +111,7 @@ Result<StampPlan> plan_stamps(const Plan& plan, const KernelSource& source, cons
   }
   if (p.args.detail_log2 > kMostLog2 || p.bytes() > kStampLimit || p.words() >= std::uint64_t{1} << 30) {
     return bad_input(
-        phrase("{} on {} would record up to {}, which is more than the limit of {}; record fewer blocks in detail, or "
+        phrase("{} on {} would record up to {}, more than the limit of {}; record fewer blocks in detail, or "
                "use a smaller L.",
                row.id, describe(plan.problem), format_bytes(p.bytes()), format_bytes(kStampLimit)));
   }

@@ -109,7 +109,7 @@ Result<void> check_traceable(const Plan& plan, const KernelSource& source) {
   if (auto fits = check_recordable(plan.kernel->order, plan.problem, recorded_options(plan)); !fits) return fits;
   if (const std::uint64_t bytes = 4 * trace_floats(plan, *facts); bytes > kTraceLimit) {
     return bad_input(
-        phrase("{} on {} would write {} while recording itself, which is more than the limit of {}; use a smaller L "
+        phrase("{} on {} would write {} while recording itself, more than the limit of {}; use a smaller L "
                "or larger tiles.",
                plan.kernel->id, describe(plan.problem), format_bytes(bytes), format_bytes(kTraceLimit)));
   }
