@@ -60,7 +60,7 @@ def check_source(report, which, folder):
     kernels = folder / "kernels"
     kernels.mkdir()
     own = run("timeline", "--session", SESSION, "--id", which)
-    report.check("another source" not in own.stderr, own.stderr)
+    report.check("different source" not in own.stderr, own.stderr)
     (kernels / "flash_hopper.cu").write_text(RUNG.read_text(encoding="utf-8") + "// edited\n", encoding="utf-8")
     edited = run("timeline", "--session", SESSION, "--id", which, prefix=f"export ATTNSCOPE_KERNELS={kernels}")
     report.check("recorded with a different source of flash_hopper" in edited.stderr, edited.stderr)

@@ -41,7 +41,7 @@ constexpr Option kHopperStep{
     .name = "step",
     .title = marked("step"),
     .help = marked("Number of the kernel's ideas that are active. 1: TMA and wgmma. 2: two consumers and a ring. 3: "
-                   "the consumers take turns. 4: they overlap their own work instead of taking turns. 5: they overlap "
+                   "the consumers take turns. 4: they overlap their own work instead of taking turns. 5: they cover "
                    "each other instead of 3 and 4. 6: P V of the first keys runs early. 7: persistent blocks. 8: "
                    "longest tile first, in even waves. 9: the diagonal in halves, with skips. 10: m moves only past "
                    "2^8. 11: exponentials before the maximum, with S in turns, where P V is one product"),

@@ -62,7 +62,8 @@ TEST_F(TimelinesTest, OneOfAnotherSourceIsNamedAndNotDrawn) {
   const PipelineScene other = timeline_scene(known.all.at(1), known, "flash_hopper");
   EXPECT_TRUE(own.there) << own.empty;
   EXPECT_FALSE(other.there);
-  EXPECT_NE(other.empty.find("another source of flash_hopper: " + all[1].source_hash.substr(0, 8)), std::string::npos)
+  EXPECT_NE(other.empty.find("a different source of flash_hopper: " + all[1].source_hash.substr(0, 8)),
+            std::string::npos)
       << other.empty;
   // Nor is it set against others.
   const auto choice = std::ranges::find(own.choices, id_of(all[1]), &PipelineScene::Choice::id);
