@@ -112,7 +112,7 @@ std::string sampled_words(const Measurement& m) {
 
 std::string beat_words(const Measurement& m) {
   if (m.heartbeat == nullptr) return phrase("{}: no heartbeat: {}", m.key.kernel, m.no_heartbeat);
-  return phrase("{}: {} samples over {:.1f} µs, every {} {}, run {}, in {:.2f} s", m.key.kernel,
+  return phrase("{}: {} samples over {:.1f} µs, one every {} {}, run {}, in {:.2f} s", m.key.kernel,
                 m.heartbeat->samples.size(), m.heartbeat->length_us(), m.heartbeat->interval,
                 m.heartbeat->in_cycles ? "cycles" : "ns", m.heartbeat->tries, m.heartbeat->seconds);
 }

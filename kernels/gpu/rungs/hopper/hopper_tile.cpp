@@ -12,7 +12,7 @@ namespace attn::gpu {
 
 constexpr Option kHopperForm{.name = "form",
                              .title = marked("form"),
-                             .help = marked("4: each consumer overlaps its own work; 5: consumers overlap each other"),
+                             .help = marked("4: each consumer overlaps its own work; 5: consumers cover each other"),
                              .tuned = true};
 constexpr Option kHopperQueries{
     .name = "queries", .title = marked("Q buffers"), .help = marked("Q buffers per warpgroup"), .tuned = true};
