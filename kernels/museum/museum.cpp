@@ -49,7 +49,7 @@ constexpr Label kLabels[] = {
     {"l_in_bf16", "cpu_flash", marked("Twice the mean of 512"),
      marked("All 512 weights are 1, but ℓ ends at 256: each row of O is twice as large as it should be."),
      marked("ℓ is kept in bf16, which has 8 significant bits: 256 + 1 is 256."),
-     marked("on short rows whose sums fit in bf16, such as 16 equal scores"), ""},
+     marked("on short rows whose sums fit in bf16, such as rows of 16 equal scores"), ""},
     {"infinity_minus_infinity", "cpu_flash", marked("One row is NaN"),
      marked("Row 0 sees no key: its O should be 0 and its LSE −∞. The whole row is NaN."),
      marked("α is computed as −∞ − (−∞) before any key is seen, without the guard that makes it 1."),
@@ -79,7 +79,7 @@ constexpr Label kLabels[] = {
      marked("Short sequences pass. Beyond one key tile, O is wrong but looks plausible."),
      marked("K is one iteration late: from the second key tile on, scores are those of the previous tile, combined "
             "with this tile's V."),
-     marked("where all keys fit in one tile, as short test shapes do"), ""},
+     marked("where all keys fit in one tile, as with short test shapes"), ""},
 };
 
 // Four queries over 512 equal keys, one a tile: ℓ counts to 512 by ones.

@@ -145,7 +145,7 @@ class Check {
         return refuse(phrase("lane {} goes backwards from {} to {} at event {}.", n, events[e - 1].at, event.at, e));
       }
       if ((event.tag == done_) != (e + 1 == events.size())) {
-        return refuse(phrase("lane {} must end with \"{}\", and only there (event {}).", n, kDoneTag, e));
+        return refuse(phrase("lane {} must end with \"{}\" and have it nowhere else (event {}).", n, kDoneTag, e));
       }
     }
     if (lane.block < 0) return ok();

@@ -107,7 +107,7 @@ constexpr Layout kLengths{"over_even_ratio", marked("relative to the row with eq
                           over_even};
 
 Figure layout_figure(const Measurement& m, const RowsOfRuns& runs, const Layout& layout, bool laid_out) {
-  if (m.peer) return none(marked("peers are not measured with another layout"));
+  if (m.peer) return none(marked("peers are not measured in other layouts"));
   if (!laid_out) return none(std::string(layout.not_laid_out));
   if (m.state != RowState::done || m.time.n == 0) return none(marked("not timed"));
   for (const std::span<const Measurement> rows : runs)

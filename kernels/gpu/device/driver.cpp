@@ -102,7 +102,7 @@ class CudaDriver final : public Driver {
   Result<void> allow_shared(Function f, std::uint32_t bytes) override {
     const CUresult r = call_.set_attribute(static_cast<CUfunction>(f), CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                            static_cast<int>(bytes));
-    return check(r, phrase("cuFuncSetAttribute of {} bytes of shared memory", bytes));
+    return check(r, phrase("cuFuncSetAttribute for {} bytes of shared memory", bytes));
   }
   Result<void> launch(Function f, const LaunchShape& shape, StreamHandle s,
                       std::span<const void* const> parameters) override;

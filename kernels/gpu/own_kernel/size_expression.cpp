@@ -129,7 +129,7 @@ Result<std::int64_t> SizeExpression::apply(Kind kind, std::int64_t a, std::int64
   const auto refuse = [&](std::string_view sign, std::string_view why) {
     return bad_input(fmt::format("'{}': {} {} {} {}", text_, a, sign, b, why));
   };
-  constexpr std::string_view kTooLarge = marked("does not fit 64 bits");
+  constexpr std::string_view kTooLarge = marked("does not fit in 64 bits");
   std::int64_t result = 0;
   switch (kind) {
     case Kind::add:

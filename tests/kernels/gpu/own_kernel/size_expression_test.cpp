@@ -89,9 +89,9 @@ TEST(SizeExpressions, RefuseWhatHasNoNumber) {
            {"ceil_div(Lq, 0)", "4097 / 0 divides by zero"},
            {"(1 - Lq) / 2", "-4096 / 2 divides negative numbers"},
            {"Lq % (1 - Lq)", "4097 % -4096 divides negative numbers"},
-           {"9223372036854775807 + 1", "9223372036854775807 + 1 does not fit 64 bits"},
-           {"0 - 9223372036854775807 - 2", "-9223372036854775807 - 2 does not fit 64 bits"},
-           {"4294967296 * 4294967296", "4294967296 * 4294967296 does not fit 64 bits"}}) {
+           {"9223372036854775807 + 1", "9223372036854775807 + 1 does not fit in 64 bits"},
+           {"0 - 9223372036854775807 - 2", "-9223372036854775807 - 2 does not fit in 64 bits"},
+           {"4294967296 * 4294967296", "4294967296 * 4294967296 does not fit in 64 bits"}}) {
     EXPECT_NE(refusal(text).find(words), std::string::npos) << text << ": " << refusal(text);
   }
 }
