@@ -152,7 +152,7 @@ const Claim kClaims[] = {
     {"sees no key of this tile", [](const Row& r) { return r.visible_here == 0; }},
     {"sees no key:", [](const Row& r) { return r.visible_ever == 0; }},
     {"weights is exactly 0", [](const Row& r) { return r.p == 0; }},
-    {"equal score weighs 1", [](const Row& r) { return std::isfinite(r.m_new) && std::isfinite(r.p); }},
+    {"equal score has weight 1", [](const Row& r) { return std::isfinite(r.m_new) && std::isfinite(r.p); }},
     {"equal to the maximum", [](const Row& r) { return std::isfinite(r.m_new) && std::isfinite(r.p); }},
     {"for exp in fp32, whose limit is", [](const Row& r) { return r.s > 88.7 && std::isinf(r.p); }},
     {"saw keys, but", [](const Row& r) { return r.visible_ever > 0 && r.l == 0; }},
