@@ -44,7 +44,7 @@ TEST(LearnExercises, AWrongAnswerAndThenTheRightOneByKeyboard) {
     ctx->KeyPress(ImGuiKey_Enter);
     ctx->Yield(3);
     IM_CHECK(card(w).missed);
-    IM_CHECK_STR_EQ(plain_text(card(w).feedback).c_str(), "That is upside down. The past shrinks, so α is below 1.");
+    IM_CHECK_STR_EQ(plain_text(card(w).feedback).c_str(), "That is inverted. The past shrinks, so α is below 1.");
     IM_CHECK(exercise(w).way.empty());
     ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_A);
     ctx->KeyCharsReplace(t.number().c_str());
