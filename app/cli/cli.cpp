@@ -1,5 +1,6 @@
 #include "app/cli/cli.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <filesystem>
@@ -109,6 +110,23 @@ const Command& chosen(const std::vector<Command>& commands) {
   return commands.front();
 }
 
+// "help COMMAND", as other programs of several commands have it, is COMMAND --help.
+std::vector<std::string> arguments_of(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  if (arguments.empty() || arguments.front() != "help") return arguments;
+  arguments.erase(arguments.begin());
+  arguments.emplace_back("--help");
+  return arguments;
+}
+
+// A word before a command, which would open as a file if there were no command.
+std::string word_before_command(const CLI::App& program) {
+  if (program.get_subcommands().empty()) return {};
+  for (const CLI::Option* option : program.get_options())
+    if (option->get_positional() && option->count() > 0) return option->results().front();
+  return {};
+}
+
 int run_checked(int argc, char** argv) {
   CLI::App program(tr("A microscope for attention kernels: step through them, measure them, and check them.\n"
                       "Without a command, it opens the window."),
@@ -120,7 +138,7 @@ int run_checked(int argc, char** argv) {
          "  attnscope session.attn\n"
          "  attnscope --state attn1,workspace=step,preset=late_outlier,cursor=40\n"
          "  attnscope step --preset blackboard\n"
-         "For help on a command:  attnscope COMMAND --help"));
+         "For help on a command:  attnscope help COMMAND"));
   program.set_version_flag("--version", fmt::format("attnscope {} ({})", ATTNSCOPE_VERSION, ATTNSCOPE_COMMIT));
   Asked asked;
   const Parser parser(&program);
@@ -132,7 +150,9 @@ int run_checked(int argc, char** argv) {
                                       add_profile(parser), add_timeline(parser), add_sass(parser),   add_tune(parser),
                                       add_ring(parser),    add_lesson(parser),   add_worker(parser)};
   try {
-    program.parse(argc, argv);
+    std::vector<std::string> arguments = arguments_of(argc, argv);
+    std::ranges::reverse(arguments);  // as CLI11 takes them
+    program.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
     std::ostringstream wrong;                                // it repeats what was typed
     const int code = program.exit(error, std::cout, wrong);  // help and version to stdout, errors to stderr
@@ -144,6 +164,11 @@ int run_checked(int argc, char** argv) {
   }
   if (const auto empty = option_without_value(program)) {
     say(phrase("attnscope: {} has an empty value; omit the option, or give a value.", *empty));
+    return kBadUsage;
+  }
+  if (const std::string word = word_before_command(program); !word.empty()) {
+    say(phrase("attnscope: unknown command '{}' before '{}'; give one command.", printable(word),
+               program.get_subcommands().front()->get_name()));
     return kBadUsage;
   }
   if (asked.parse_only) return 0;

@@ -162,10 +162,20 @@ def parsed_alone(folder):
     refused(folder, ["empty value"], "--parse-only", "bench", "--values", "")
 
 
+def words_before_a_command(folder):
+    """`help COMMAND` helps; any other word before a command is refused, not dropped."""
+    for arguments in ([], ["step"], ["shot"], ["lesson"]):
+        asked, named = run("help", *arguments, cwd=folder), run(*arguments, "--help", cwd=folder)
+        report.check(asked.returncode == 0 and asked.stdout == named.stdout and asked.stdout,
+                     f"help {arguments}: exit {asked.returncode}: {asked.stderr}{asked.stdout[:200]}")
+    refused(folder, ["stray", "step"], "stray", "step")
+    refused(folder, ["run.attn", "shot"], "run.attn", "shot", "--out", "x.png")
+
+
 with tempfile.TemporaryDirectory() as name:
     for part in (homes_that_cannot_be_written, seeds, empty_values, options_that_mean_nothing,
                  kernels_that_are_not_recorded, pictures_by_their_names, files_that_are_two_things,
                  recordings_and_their_inputs, reports_beside_their_session, read_only_files, names_given_twice,
-                 keys_beyond_the_length, lists_and_scales, full_disk, parsed_alone):
+                 keys_beyond_the_length, lists_and_scales, full_disk, parsed_alone, words_before_a_command):
         part(pathlib.Path(name))
 report.exit(least=100)

@@ -56,7 +56,7 @@ constexpr std::string_view kWritten = marked("Done: it is in HBM.");
 
 constexpr LetterWords kLseLetter{"LSE", TensorColour::l, marked("stored by the forward pass")},
     kFromLoss{"dO", TensorColour::o, marked("comes from the loss")},
-    kMean{"δ", TensorColour::alpha, marked("the row's mean of dP")},
+    kMean{"δ", TensorColour::alpha, marked("the mean of dP in a row, weighted by P")},
     kScoreGradient{"dS", TensorColour::s, marked("gradient of the scores")};
 constexpr LetterWords letter_of_sum(std::string_view letter, TensorColour hue, bool stays) {
   return {letter, hue, stays ? marked("stays and accumulates") : marked("loaded and stored")};

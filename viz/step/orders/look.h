@@ -34,8 +34,6 @@ enum class PhraseWhen : std::uint8_t {
   scores_base2,   // S is of base 2
   base_e,         // m is of base e,
   base_2,         // or 2
-  rescales_e,     // both: a maximum is subtracted, and it is of base e,
-  rescales_2,     // or 2
   with_delta,     // δ is subtracted,
   without_delta,  // or not
 };

@@ -16,12 +16,10 @@ inline constexpr PhaseLook kRescale{
     .phase = Phase::rescale, .lights = Column::alpha, .fills = true, .naive = {1, 1}, .work = work_rescale};
 
 // Captions, columns but for Q and O, chip, passes, letters.
-inline constexpr Phrase kAlphaCaption[] = {kAlpha,
-                                           say(" = "),
-                                           only(PhraseWhen::rescales_e, sign("e", TensorColour::alpha)),
-                                           only(PhraseWhen::rescales_2, sign("2", TensorColour::alpha)),
-                                           only(PhraseWhen::with_max, raised(marked("old − new"), TensorColour::m)),
-                                           only(PhraseWhen::without_max, {.text = "1", .ink = TensorColour::alpha})};
+// Without a maximum too: m is then −∞ before the first key tile and 0 after it.
+inline constexpr Phrase kAlphaCaption[] = {kAlpha, say(" = "), only(PhraseWhen::base_e, sign("e", TensorColour::alpha)),
+                                           only(PhraseWhen::base_2, sign("2", TensorColour::alpha)),
+                                           raised(marked("old − new"), TensorColour::m)};
 inline constexpr Phrase kOnlineWeightsCaption[] = {kP,
                                                    say(" = "),
                                                    only(PhraseWhen::base_e, kE),

@@ -205,10 +205,6 @@ struct Captioner {
         return !maximum.base2;
       case PhraseWhen::base_2:
         return maximum.base2;
-      case PhraseWhen::rescales_e:
-        return rec.options.subtract_max && !maximum.base2;
-      case PhraseWhen::rescales_2:
-        return rec.options.subtract_max && maximum.base2;
       case PhraseWhen::with_delta:
         return orders::backward::subtracts_delta(rec.options);
       case PhraseWhen::without_delta:
