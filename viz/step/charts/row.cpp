@@ -249,7 +249,9 @@ struct RowBuilder {
 
 std::string share_text(double share, ShareText how) {
   if (how == ShareText::exact) return significant_text(share * 100, 2) + " %";
-  const std::string whole = share < 0.005 ? "<1" : fmt::format("{:.0f}", share * 100);
+  // What is left is there, but for what rounding leaves.
+  const bool nearly_all = share >= 0.995 && share < 1 - 1e-6;
+  const std::string whole = share < 0.005 ? "<1" : nearly_all ? ">99" : fmt::format("{:.0f}", share * 100);
   return how == ShareText::whole ? whole + " %" : whole;
 }
 

@@ -64,6 +64,8 @@ TEST(RowChart, SharesAreWrittenAlikeOverAllBars) {
   EXPECT_EQ(share_text(0.13, ShareText::whole), "13 %");
   EXPECT_EQ(share_text(0.13, ShareText::bare), "13");
   EXPECT_EQ(share_text(0.0049, ShareText::whole), "<1 %");
+  EXPECT_EQ(share_text(0.9986, ShareText::whole), ">99 %");
+  EXPECT_EQ(share_text(1, ShareText::whole), "100 %");
   EXPECT_EQ(share_text(1, ShareText::bare), "100");
 }
 
