@@ -138,7 +138,7 @@ int run_checked(int argc, char** argv) {
          "  attnscope session.attn\n"
          "  attnscope --state attn1,workspace=step,preset=late_outlier,cursor=40\n"
          "  attnscope step --preset blackboard\n"
-         "For help on a command:  attnscope help COMMAND"));
+         "For help on a command:  attnscope COMMAND --help"));
   program.set_version_flag("--version", fmt::format("attnscope {} ({})", ATTNSCOPE_VERSION, ATTNSCOPE_COMMIT));
   Asked asked;
   const Parser parser(&program);

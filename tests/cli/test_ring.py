@@ -134,7 +134,7 @@ def bench_runs_rings_along_ranks():
         shares = [float(row["peak_share_pct"] or "nan") for row in rows]
         report.check(all(share > 0 for share in shares), f"shares of the peak: {shares}")
         again = run(*asked, "--resume")
-        report.check("4 of 4 points are finished" in again.stderr, f"again: {again.returncode} {again.stderr}")
+        report.check("4 of 4 points in" in again.stderr, f"again: {again.returncode} {again.stderr}")
 
 
 # The slowest rank's rate of sending, of the link's.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kUs = 1e-3, kSame = 0.005;  // a share of the larger: below, two numbers are the same
 constexpr double kLeastNs = 0.5;
-constexpr std::size_t kMostStates = 14;
+constexpr std::size_t kMostStates = 16;
 
 std::string options_words(const Timeline& t) {
   std::string words = phrase("tile {} × {}, {} slots", t.options.br, t.options.bc, t.options.stages);
