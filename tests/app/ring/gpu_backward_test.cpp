@@ -362,7 +362,7 @@ TEST_F(GpuBackward, APlanThatDoesNotEndWithTheRoundingOfQueriesIsRefused) {
   std::swap(plan->launches[1], plan->launches[2]);
   refused("by replacing flash_bwd_hopper_dq as the last launch, but the last launch is 'flash_bwd_hopper_keys'");
   plan->launches.clear();
-  refused("its last launch is ''");
+  refused("but the last launch is ''");
 }
 
 // A rank is asked for the rows of its tensors: one that got others says so.

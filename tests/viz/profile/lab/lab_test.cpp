@@ -187,7 +187,7 @@ TEST(Lab, TheDifferenceHasWhatIsChangedAndThreeLinesAround) {
 TEST(Lab, ADraftAndAnExperimentAreToldInWords) {
   LabView v = lab();
   v.draft = LabDraft{{std::string(kText) + "more\n", {}, {}}, "2026-11-23 12:05 UTC"};
-  EXPECT_NE(scene_of(v).draft.find("1 line of flash_simt: 2026-11-23"), std::string::npos) << scene_of(v).draft;
+  EXPECT_NE(scene_of(v).draft.find("1 line of flash_simt, 2026-11-23"), std::string::npos) << scene_of(v).draft;
   EXPECT_EQ(scene_of(v).experiments.size(), 7U);
   v.experiment = "expf";
   v.now.text += "more\n";
