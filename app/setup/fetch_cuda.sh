@@ -68,7 +68,8 @@ fetch() {
     say "Fix: check the network and the free space of $cache, then rerun, or install a CUDA toolkit."
     return 1
   fi
-  in_folder "$folder" zipfile -e ./*.whl unpacked
+  local -a wheel=("$folder"/*.whl)
+  in_folder "$folder" zipfile -e "${wheel[0]}" unpacked
   printf '%s\n' "$folder"
 }
 

@@ -143,7 +143,7 @@ def cuda(place):
     place.tool("python3", """\
         # A file of ours, and not in the user's folder: -m would run a pip.py that lies there.
         if [[ $1 != */app/setup/run_module.py || $PWD != */.partial.* ]]; then exit 9; fi
-        if [[ $2 == zipfile ]]; then cp -R "${4%/*}/wheel" "$5"; exit 0; fi
+        if [[ $2 == zipfile ]]; then [[ -f $4 ]] || exit 8; cp -R "${4%/*}/wheel" "$5"; exit 0; fi
         while (($#)); do
           if [[ $1 == -d ]]; then folder="$2"; fi
           if [[ $1 == -r ]]; then name="$(sed -n 's/==.*//p' "$2")"; fi
