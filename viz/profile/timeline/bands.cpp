@@ -60,6 +60,7 @@ void add_parts(PipelineScene& s) {
 // Blocks that an SM runs at once share its line.
 void share_lines(PipelineScene& s) {
   std::vector<BlockBand*> by_start;
+  by_start.reserve(s.bands.size());
   for (BlockBand& b : s.bands) by_start.push_back(&b);
   std::ranges::stable_sort(by_start, {}, &BlockBand::from_ns);
   std::map<std::int32_t, std::vector<double>> ends;  // by row: when each of its places is free

@@ -217,6 +217,7 @@ class Scene {
   void add_idle() {
     if (p_.products.empty()) return;
     std::vector<std::pair<std::int64_t, std::int64_t>> busy;
+    busy.reserve(p_.products.size() + 1);
     for (const Product& x : p_.products) busy.emplace_back(rel(x.issued), rel(x.returned));
     std::ranges::sort(busy);
     busy.emplace_back(p_.length(), p_.length());
