@@ -15,11 +15,13 @@ std::string source_hash_now(const KernelRow& row, const Problem& p) {
   return gpu::source_hash_of(row, p, gpu::edited_kernels_folder()).value_or("");
 }
 
-std::string why_of_another_source(const Timeline& t) {
+std::string SourcesNow::why_another(const Timeline& t) {
   constexpr std::size_t kLetters = 8;
   const auto row = find_kernel(t.kernel);
   if (!row || t.source_hash.empty()) return {};
-  const std::string now = source_hash_now(**row, t.problem);
+  const auto [at, is_new] = hashes_.try_emplace({t.kernel, gpu::score_lines_for(t.problem)});
+  if (is_new) at->second = source_hash_now(**row, t.problem);
+  const std::string& now = at->second;
   if (now == t.source_hash) return {};
   return phrase(
       "This timeline was recorded with a different source of {}: {}, not {}. Record it again with attnscope timeline "

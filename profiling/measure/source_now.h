@@ -1,8 +1,11 @@
 // The source of a kernel as it would be measured now.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 
+#include "kernels/gpu/compile/score_lines.h"
 #include "kernels/model/kernel.h"
 #include "kernels/recording/timeline.h"
 
@@ -13,8 +16,16 @@ namespace attn {
 // own. As MeasurementKey::source_hash.
 std::string source_hash_now(const KernelRow& row, const Problem& p);
 
-// Why a recorded timeline says nothing of its kernel any more: it was recorded from another text. Empty: it does, or
-// the kernel is none of the program's.
-std::string why_of_another_source(const Timeline& t);
+// Remembers the hashes of texts: many timelines are of one.
+class SourcesNow {
+ public:
+  // Why a recorded timeline says nothing of its kernel any more: it was recorded from another text. Empty: it does, or
+  // the kernel is none of the program's.
+  std::string why_another(const Timeline& t);
+
+ private:
+  using Key = std::pair<std::string, gpu::ScoreLines>;  // kernel, and whether softcap or ALiBi is in its text
+  std::map<Key, std::string> hashes_;
+};
 
 }  // namespace attn

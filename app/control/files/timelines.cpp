@@ -31,8 +31,9 @@ std::vector<std::filesystem::path> bundled_files() {
 
 // Those of another text than their kernel has now.
 void refuse_others(TimelinesView& view, const Known& added) {
+  SourcesNow sources;
   for (const auto& t : added)
-    if (std::string why = why_of_another_source(*t); !why.empty()) view.refused[t.get()] = std::move(why);
+    if (std::string why = sources.why_another(*t); !why.empty()) view.refused[t.get()] = std::move(why);
 }
 
 }  // namespace
