@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/control/controller.h"
+#include "app/state/apply/apply.h"
 #include "app/worker/tuner.h"
 #include "kernels/cpu/device.h"
 #include "kernels/ladder.h"
