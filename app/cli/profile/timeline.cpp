@@ -135,8 +135,9 @@ Result<int> show_timeline(const TimelineArguments& a, Stopper& stopper) {
   if (!a.perfetto_file.empty())
     if (auto r = write_text(a.perfetto_file, timeline_perfetto(all->front())); !r) return tl::unexpected(r.error());
   if (a.csv_file == "-" || a.perfetto_file == "-") return 0;
+  SourcesNow sources;
   for (const Timeline& t : *all) {
-    if (const std::string why = SourcesNow().why_another(t); !why.empty()) say(fmt::format("attnscope: {}", why));
+    if (const std::string why = sources.why_another(t); !why.empty()) say(fmt::format("attnscope: {}", why));
     if (auto r = print(phrase("ID: {}\n", id_of(t)) + timeline_text(t)); !r) return tl::unexpected(r.error());
   }
   return 0;
