@@ -12,6 +12,9 @@
 
 namespace attn {
 
+// "H100" of "NVIDIA H100 80GB HBM3".
+std::string short_device(std::string_view name);
+
 const ListedRun* find_run(const Model& model, std::string_view id);
 // Of the runs that are listed and ticked, in the order in which they were; with the names that the user gave them.
 std::vector<const ListedRun*> shown_runs(const BenchRuns& runs, const Model& model);

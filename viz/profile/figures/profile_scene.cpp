@@ -332,20 +332,6 @@ std::string against_words(const ProfileScene& scene) {
   return scene.against.empty() ? "" : phrase("Against {}", scene.against);
 }
 
-std::string short_device(std::string_view name) {
-  for (const std::string_view maker : {"NVIDIA ", "GeForce "})
-    if (name.starts_with(maker)) name.remove_prefix(maker.size());
-  // Up to its memory and its board.
-  std::string words;
-  while (!name.empty()) {
-    const std::string_view word = name.substr(0, name.find(' '));
-    if (word.find("GB") != std::string_view::npos && word.find('-') == std::string_view::npos) break;
-    words += (words.empty() ? "" : " ") + std::string(word.substr(0, word.find('-')));
-    name.remove_prefix(std::min(name.size(), word.size() + 1));
-  }
-  return words;
-}
-
 const ListedRun* profile_stand_in(const State& state, const Model& model) {
   const std::vector<std::string>& own = state.document.sweep.kernels;
   const std::string& chosen = state.view.bench.kernel;

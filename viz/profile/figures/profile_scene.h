@@ -117,9 +117,6 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
 // What every change is over, in a line of its own: "Against naive"; empty where there is nothing to set it against.
 std::string against_words(const ProfileScene& scene);
 
-// "H100" of "NVIDIA H100 80GB HBM3".
-std::string short_device(std::string_view name);
-
 // Profile has little of kernels of the CPU. Where no run is shown and the sweep has no others, a run that came with the
 // program stands in, that of which most was collected. Null: the user's own rows, or what is predicted of them.
 const ListedRun* profile_stand_in(const State& state, const Model& model);

@@ -15,6 +15,7 @@
 #include "tests/viz/profile/heartbeat/beats.h"
 #include "tests/viz/profile/profile_rows.h"
 #include "tests/viz/profile/toy_kernel.h"
+#include "viz/state/run_words.h"
 
 namespace attn {
 namespace {
