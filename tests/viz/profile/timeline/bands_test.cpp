@@ -9,24 +9,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "profiling/session/session.h"
-#include "tests/environment/paths.h"
+#include "tests/viz/profile/timeline/bundled_timelines.h"
 #include "viz/profile/timeline/recorded_panel.h"
 #include "viz/profile/timeline/shown_part.h"
 #include "viz/profile/timeline/timeline_scene.h"
 
 namespace attn {
 namespace {
-
-TimelinesView bundled(const std::string& name) {
-  const auto session = read_session(test::source_folder() + "/assets/sessions/" + name + ".attn");
-  EXPECT_TRUE(session) << (session ? "" : session.error().message);
-  TimelinesView view;
-  view.looked = true;
-  if (session)
-    for (const Timeline& t : session->timelines) view.all.push_back(std::make_shared<const Timeline>(t));
-  return view;
-}
 
 std::shared_ptr<const Timeline> of_step(const TimelinesView& all, std::int64_t step, bool causal) {
   for (const auto& t : all.all)
@@ -39,7 +28,7 @@ std::shared_ptr<const Timeline> of_step(const TimelinesView& all, std::int64_t s
 // Counted in whole nanoseconds of the global timer: the blocks and all that lies between them are the launch.
 TEST(TimelineBands, BlocksAndIdleTimeOfAnSmAreAllOfTheLaunch) {
   for (const char* name : {"h100-timeline", "h100-warps-timeline"}) {
-    const TimelinesView all = bundled(name);
+    const TimelinesView all = bundled_timelines({name});
     for (const std::size_t n : {std::size_t{0}, all.all.size() - 1}) {
       const PipelineScene s = timeline_scene(all.all[n], all, all.all[n]->kernel);
       std::map<std::int32_t, std::vector<std::pair<std::int64_t, std::int64_t>>> of_sm;
@@ -64,7 +53,7 @@ TEST(TimelineBands, BlocksAndIdleTimeOfAnSmAreAllOfTheLaunch) {
 }
 
 TEST(TimelineBands, PartsOfABlockAreItsQueryTilesFromEndToEndAndTheLongestIsOne) {
-  const TimelinesView all = bundled("h100-timeline");
+  const TimelinesView all = bundled_timelines({"h100-timeline"});
   const PipelineScene s = timeline_scene(of_step(all, 8, true), all, "flash_hopper");
   float longest = 0;
   for (const BlockBand& b : s.bands) {
@@ -80,7 +69,7 @@ TEST(TimelineBands, PartsOfABlockAreItsQueryTilesFromEndToEndAndTheLongestIsOne)
 // Longest first: under a causal mask SMs begin with long query tiles and end with short ones; without one all are
 // alike.
 TEST(TimelineBands, LongestFirstBeginsWithLongTiles) {
-  const TimelinesView all = bundled("h100-timeline");
+  const TimelinesView all = bundled_timelines({"h100-timeline"});
   const auto first_over_last = [&](bool causal) {
     const PipelineScene s = timeline_scene(of_step(all, 8, causal), all, "flash_hopper");
     std::vector<float> ratios;
@@ -94,7 +83,7 @@ TEST(TimelineBands, LongestFirstBeginsWithLongTiles) {
 
 // flash_mma puts two blocks on an SM: they share its line and never lie over one another.
 TEST(TimelineBands, BlocksOfAnSmAtOneTimeShareItsLine) {
-  const TimelinesView all = bundled("h100-warps-timeline");
+  const TimelinesView all = bundled_timelines({"h100-warps-timeline"});
   const PipelineScene s = timeline_scene(all.all.front(), all, "flash_mma");
   EXPECT_EQ(s.band_places, 2);
   std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::pair<double, double>>> of_place;
@@ -107,7 +96,7 @@ TEST(TimelineBands, BlocksOfAnSmAtOneTimeShareItsLine) {
 
 // No number of another run: all are of the recording, and of two the change is told.
 TEST(RecordedPanel, TellsTheLaunchAndAKeyTileOfOneAndWhatDiffersBetweenTwo) {
-  const TimelinesView all = bundled("h100-turns-timeline");
+  const TimelinesView all = bundled_timelines({"h100-turns-timeline"});
   const auto of = [&](std::int64_t step) { return of_step(all, step, false); };
   PipelineScene s = timeline_scene(of(2), all, "flash_mma");
   show_part(s, {});

@@ -9,24 +9,15 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "profiling/session/session.h"
 #include "profiling/timeline/what_if.h"
-#include "tests/environment/paths.h"
+#include "tests/viz/profile/timeline/bundled_timelines.h"
 #include "viz/profile/timeline/timeline_scene.h"
 
 namespace attn {
 namespace {
 
 TimelinesView all_bundled() {
-  TimelinesView view;
-  view.looked = true;
-  for (const std::string name : {"h100-timeline", "h100-turns-timeline", "h100-warps-timeline"}) {
-    const auto session = read_session(test::source_folder() + "/assets/sessions/" + name + ".attn");
-    EXPECT_TRUE(session) << (session ? "" : session.error().message);
-    if (!session) continue;
-    for (const Timeline& t : session->timelines) view.all.push_back(std::make_shared<const Timeline>(t));
-  }
-  return view;
+  return bundled_timelines({"h100-timeline", "h100-turns-timeline", "h100-warps-timeline"});
 }
 
 // With quartiles, full attention at L = 1024 and D = 128: the recording at that step with so many slots (0: any).

@@ -5,29 +5,20 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "profiling/session/session.h"
 #include "profiling/timeline/lane_states.h"
 #include "profiling/timeline/pipeline.h"
-#include "tests/environment/paths.h"
+#include "tests/viz/profile/timeline/bundled_timelines.h"
 #include "viz/profile/timeline/timeline_scene.h"
 
 namespace attn {
 namespace {
 
-void add_bundled(TimelinesView& all, const std::string& name) {
-  const auto session = read_session(test::source_folder() + "/assets/sessions/" + name + ".attn");
-  ASSERT_TRUE(session) << session.error().message;
-  for (const Timeline& t : session->timelines) all.all.push_back(std::make_shared<const Timeline>(t));
-}
-
 // What is missing is said, and a button leads to a recording that has it.
 TEST(PipelineSceneTest, ARecordingWithoutAPathLeadsToOneThatHasOne) {
-  TimelinesView all;
-  all.looked = true;
-  add_bundled(all, "h100-warps-timeline");
+  TimelinesView all = bundled_timelines({"h100-warps-timeline"});
   ASSERT_FALSE(all.all.empty());
   EXPECT_FALSE(timeline_scene(all.all.front(), all, "flash_mma").door);  // nowhere to go
-  add_bundled(all, "h100-timeline");
+  all = bundled_timelines({"h100-warps-timeline", "h100-timeline"});
   const PipelineScene s = timeline_scene(all.all.front(), all, "flash_mma");
   EXPECT_TRUE(s.shares.empty());
   EXPECT_NE(s.words.find("Recordings with a critical path: flash_hopper."), std::string::npos) << s.words;

@@ -12,25 +12,15 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "profiling/session/session.h"
 #include "profiling/timeline/pipeline.h"
 #include "tests/environment/paths.h"
+#include "tests/viz/profile/timeline/bundled_timelines.h"
 #include "viz/profile/timeline/timeline_scene.h"
 
 namespace attn {
 namespace {
 
 using nlohmann::json;
-
-TimelinesView bundled_timelines() {
-  const auto session = read_session(test::source_folder() + "/assets/sessions/h100-timeline.attn");
-  EXPECT_TRUE(session) << (session ? "" : session.error().message);
-  TimelinesView view;
-  view.looked = true;
-  if (session)
-    for (const Timeline& t : session->timelines) view.all.push_back(std::make_shared<const Timeline>(t));
-  return view;
-}
 
 std::shared_ptr<const Timeline> recording_of(const TimelinesView& all, const json& of, int more_slots = 0) {
   for (const auto& t : all.all) {

@@ -14,23 +14,13 @@
 
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
-#include "profiling/session/session.h"
 #include "profiling/timeline/what_if.h"
 #include "tests/environment/paths.h"
+#include "tests/viz/profile/timeline/bundled_timelines.h"
 #include "viz/profile/timeline/shown_part.h"
 
 namespace attn {
 namespace {
-
-TimelinesView bundled(const std::string& name = "h100-timeline") {
-  const auto session = read_session(test::source_folder() + "/assets/sessions/" + name + ".attn");
-  EXPECT_TRUE(session) << (session ? "" : session.error().message);
-  TimelinesView view;
-  view.looked = true;
-  if (session)
-    for (const Timeline& t : session->timelines) view.all.push_back(std::make_shared<const Timeline>(t));
-  return view;
-}
 
 PipelineScene scene_of(const TimelinesView& all, std::size_t n, const ProfileView& view = {}) {
   PipelineScene scene = timeline_scene(all.all.at(n), all, "flash_hopper");
@@ -39,7 +29,7 @@ PipelineScene scene_of(const TimelinesView& all, std::size_t n, const ProfileVie
 }
 
 TEST(PipelineSceneTest, EveryBundledRecordingIsOfTheTextThatShipsAndIsDrawn) {
-  const TimelinesView all = bundled();
+  const TimelinesView all = bundled_timelines();
   ASSERT_EQ(all.all.size(), 21U);
   for (std::size_t n = 0; n < all.all.size(); ++n) {
     if (test::left_to_release(n, 6)) continue;
@@ -58,7 +48,7 @@ TEST(PipelineSceneTest, EveryBundledRecordingIsOfTheTextThatShipsAndIsDrawn) {
 }
 
 TEST(PipelineSceneTest, BundledWarpsOfFlashMmaAreDrawnAtTheirPrice) {
-  const TimelinesView all = bundled("h100-warps-timeline");
+  const TimelinesView all = bundled_timelines({"h100-warps-timeline"});
   ASSERT_EQ(all.all.size(), 4U);
   for (const auto& t : all.all) {
     const auto row = find_kernel(t->kernel);
@@ -77,7 +67,7 @@ TEST(PipelineSceneTest, BundledWarpsOfFlashMmaAreDrawnAtTheirPrice) {
 }
 
 TEST(PipelineSceneTest, SharesOfThePathAndOfEachLaneAreAllOfTheTime) {
-  const TimelinesView all = bundled();
+  const TimelinesView all = bundled_timelines();
   for (std::size_t n = 0; n < all.all.size(); ++n) {
     if (test::left_to_release(n, 6)) continue;
     const PipelineScene s = scene_of(all, n);
@@ -102,7 +92,7 @@ TEST(PipelineSceneTest, SharesOfThePathAndOfEachLaneAreAllOfTheTime) {
 }
 
 TEST(PipelineSceneTest, NothingChosenShowsSomeTilesAndAPartIsWhatWasChosen) {
-  const TimelinesView all = bundled();
+  const TimelinesView all = bundled_timelines();
   const PipelineScene some = scene_of(all, 0);
   EXPECT_FALSE(some.whole);
   EXPECT_LT(some.to - some.from, some.length / 8);
@@ -125,7 +115,7 @@ TEST(PipelineSceneTest, NothingChosenShowsSomeTilesAndAPartIsWhatWasChosen) {
 }
 
 TEST(PipelineSceneTest, ASlotsTileIsInFlightThenLandedThenReadByEachConsumerAndTheSlotIsFreeBeforeAndBehind) {
-  const TimelinesView all = bundled();
+  const TimelinesView all = bundled_timelines();
   const PipelineScene s = scene_of(all, 0);
   const auto slot = std::ranges::find(s.rows, std::string("slot 1"), &TimelineRow::label);
   ASSERT_NE(slot, s.rows.end());
@@ -158,7 +148,7 @@ std::size_t recorded(const TimelinesView& all, std::int64_t L, std::int64_t D, i
 }
 
 TEST(PipelineSceneTest, WhatAThirdSlotAndBlocksThatStayBringIsDerivedWithinAThirdOfWhatWasMeasured) {
-  const TimelinesView all = bundled();
+  const TimelinesView all = bundled_timelines();
   struct Case {
     std::size_t without, with;
     bool slots;
@@ -195,7 +185,7 @@ TEST(PipelineSceneTest, WhatAThirdSlotAndBlocksThatStayBringIsDerivedWithinAThir
 
 // The first reader's questions, by numbers.
 TEST(PipelineSceneTest, ThreeQuestionsAreAnsweredByNumbers) {
-  const TimelinesView all = bundled();
+  const TimelinesView all = bundled_timelines();
   const PipelineScene two = scene_of(all, recorded(all, 1024, 128, 2, 11));
   ASSERT_EQ(two.answers.size(), 3U);
   EXPECT_EQ(two.answers[0].answer, two.headline);
@@ -236,7 +226,7 @@ TEST(PipelineSceneTest, ThreeQuestionsAreAnsweredByNumbers) {
 
 // Without them exponentials would meet otherwise: no number is made up, and the page says why.
 TEST(PipelineSceneTest, WhatTurnsBringIsNotDerivedAndTheReasonHasItsNumbers) {
-  const TimelinesView all = bundled();
+  const TimelinesView all = bundled_timelines();
   std::size_t with_turns = 0;
   for (std::size_t n = 0; n < all.all.size(); ++n) {
     const Timeline& t = *all.all[n];
@@ -291,7 +281,7 @@ TEST(PipelineSceneTest, WhatTurnsBringIsNotDerivedAndTheReasonHasItsNumbers) {
 
 // Two launches of one problem with the same options.
 TEST(PipelineSceneTest, TwoTakesOfOneProblemHaveNamesOfTheirOwnAndOldLinksNameTheFirst) {
-  TimelinesView all = bundled();
+  TimelinesView all = bundled_timelines();
   Timeline again = *all.all[4];
   for (TimedBlock& b : again.blocks) b.start_clock += 1000, b.end_clock += 1000;
   for (TimelineEvent& e : again.events) e.at += 1000;
@@ -320,7 +310,7 @@ TEST(PipelineSceneTest, TwoTakesOfOneProblemHaveNamesOfTheirOwnAndOldLinksNameTh
 }
 
 TEST(PipelineSceneTest, WhatWasMeasuredWithOtherNumbersOfSlotsIsToldOfEachOfThem) {
-  const TimelinesView all = bundled();
+  const TimelinesView all = bundled_timelines();
   std::string expected;
   for (const int slots : {2, 3, 4})
     expected += fmt::format("{}{} slots {:.1f} µs", expected.empty() ? "" : ", ", slots,
@@ -335,7 +325,7 @@ TEST(PipelineSceneTest, WhatWasMeasuredWithOtherNumbersOfSlotsIsToldOfEachOfThem
 
 // A file that holds what came with the program as well.
 TEST(PipelineSceneTest, ARecordingThatIsKnownTwiceIsOfferedOnce) {
-  TimelinesView all = bundled();
+  TimelinesView all = bundled_timelines();
   const std::size_t once = all.all.size();
   const std::vector twice(all.all.begin(), all.all.begin() + 3);
   all.all.insert(all.all.begin(), twice.begin(), twice.end());
@@ -345,7 +335,7 @@ TEST(PipelineSceneTest, ARecordingThatIsKnownTwiceIsOfferedOnce) {
 }
 
 TEST(PipelineSceneTest, TwoOfOneProblemStandOnOneAxisFromTheSameProductOn) {
-  const TimelinesView all = bundled();
+  const TimelinesView all = bundled_timelines();
   const std::size_t two = recorded(all, 1024, 128, 2, 11), three = recorded(all, 1024, 128, 3, 11);
   PipelineScene s = timeline_scene(all.all[two], all, "flash_hopper");
   put_beside(s, id_of(*all.all[three]), all);
@@ -382,7 +372,7 @@ TEST(PipelineSceneTest, TwoOfOneProblemStandOnOneAxisFromTheSameProductOn) {
 }
 
 TEST(PipelineSceneTest, LanesOfWarpsHaveNoPathAndSayNothingOfWhatDecides) {
-  TimelinesView all = bundled();
+  TimelinesView all = bundled_timelines();
   Timeline t = *all.all.front();
   for (TimelineLane& lane : t.lanes) lane.kind = LaneKind::warp;
   const PipelineScene s = timeline_scene(std::make_shared<const Timeline>(t), all, "flash_hopper");
@@ -395,7 +385,7 @@ TEST(PipelineSceneTest, LanesOfWarpsHaveNoPathAndSayNothingOfWhatDecides) {
 }
 
 TEST(PipelineSceneTest, ARecordingAboveItsPriceIsRefusedWithItsFigure) {
-  TimelinesView all = bundled();
+  TimelinesView all = bundled_timelines();
   Timeline dear = *all.all.front();
   dear.traced_us = 1.2 * dear.plain_us;
   const PipelineScene s = timeline_scene(std::make_shared<const Timeline>(dear), all, "flash_hopper");
@@ -404,7 +394,7 @@ TEST(PipelineSceneTest, ARecordingAboveItsPriceIsRefusedWithItsFigure) {
 }
 
 TEST(PipelineSceneTest, TheOneIsShownThatFitsBest) {
-  const TimelinesView all = bundled();
+  const TimelinesView all = bundled_timelines();
   ProfileView view;
   EXPECT_EQ(timeline_shown(view, all, "flash_hopper", all.all[5]->problem), all.all[5]);
   EXPECT_EQ(timeline_shown(view, all, "flash_mma", all.all[5]->problem), all.all[0]);
@@ -421,7 +411,7 @@ TEST(PipelineSceneTest, TheOneIsShownThatFitsBest) {
 }
 
 TEST(PipelineSceneTest, BlocksAreBandsByTheirEndWithTheirQueryTiles) {
-  const TimelinesView all = bundled();
+  const TimelinesView all = bundled_timelines();
   const PipelineScene s = scene_of(all, 0);
   const Timeline& t = *all.all[0];
   EXPECT_EQ(s.bands.size(), t.blocks.size());

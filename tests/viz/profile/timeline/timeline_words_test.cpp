@@ -10,29 +10,18 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "profiling/session/session.h"
-#include "tests/environment/paths.h"
+#include "tests/viz/profile/timeline/bundled_timelines.h"
 #include "viz/profile/timeline/timeline_scene.h"
 
 namespace attn {
 namespace {
-
-TimelinesView recordings() {
-  const auto session = read_session(test::source_folder() + "/assets/sessions/h100-timeline.attn");
-  EXPECT_TRUE(session) << (session ? "" : session.error().message);
-  TimelinesView view;
-  view.looked = true;
-  if (session)
-    for (const Timeline& t : session->timelines) view.all.push_back(std::make_shared<const Timeline>(t));
-  return view;
-}
 
 PipelineScene scene_of_nth(const TimelinesView& all, std::size_t n) {
   return timeline_scene(all.all.at(n), all, "flash_hopper");
 }
 
 TEST(TimelineWords, TheTailNamesTheFirstAndTheLastSmAndHowLongItIs) {
-  const TimelinesView all = recordings();
+  const TimelinesView all = bundled_timelines();
   for (std::size_t n = 0; n < all.all.size(); ++n) {
     const Timeline& t = *all.all[n];
     std::map<std::int32_t, std::int64_t> ends;
@@ -53,7 +42,7 @@ TEST(TimelineWords, TheTailNamesTheFirstAndTheLastSmAndHowLongItIs) {
 
 // The first block of a grid starts with cold caches and not for long: nothing else says how usual it is.
 TEST(TimelineWords, ABlockIsHeldAgainstTheMedianOne) {
-  const TimelinesView all = recordings();
+  const TimelinesView all = bundled_timelines();
   std::size_t untypical = 0;
   for (std::size_t n = 0; n < all.all.size(); ++n) {
     const Timeline& t = *all.all[n];
