@@ -171,6 +171,15 @@ struct RankHere {
   std::unique_ptr<RankGradients> gradients;
 };
 
+// A queue of the chip that these kernels are for, on a test's driver; it compiles nothing.
+struct OnDriver {
+  explicit OnDriver(FakeDriver& driver) : queue(gpu::Queue::make(driver, service, "sm_90a", {})) {}
+
+  NoCompiler compiler;
+  gpu::CompileService service{compiler, {}};
+  Result<gpu::Queue> queue;
+};
+
 class GpuBackward : public testing::Test {
  protected:
   static Problem problem(DType dtype, bool causal, std::int64_t length, std::int64_t D) {
@@ -187,9 +196,8 @@ class GpuBackward : public testing::Test {
   // All turns of all ranks; the bytes of sums that were sent.
   std::uint64_t run(const Problem& p, const GpuTurns& turns, const Inputs& in, Outputs& out) {
     Computing driver(p.dtype, p.D);
-    NoCompiler compiler;
-    gpu::CompileService service(compiler, {});
-    auto queue = gpu::Queue::make(driver, service, "sm_90a", {});
+    OnDriver on(driver);
+    auto& queue = on.queue;
     EXPECT_TRUE(queue);
     std::vector<RankHere> ranks(static_cast<std::size_t>(turns.ranks));
     for (std::int64_t n = 0; n < turns.ranks; ++n) open(ranks[static_cast<std::size_t>(n)], n, p, turns, in, *queue);
@@ -321,9 +329,8 @@ TEST_F(GpuBackward, WhatNeighboursOpenHasWholePagesOfItsOwn) {
        {Case{1, 12000, 1, 1, 1}, Case{2, 16, 1, 1, 1}, Case{2, 12000, 3, 1, 6}, Case{3, 12000, 2, 2, 4}}) {
     const Problem p = problem(DType::f16, false, c.length, 128);
     Counting driver;
-    NoCompiler compiler;
-    gpu::CompileService service(compiler, {});
-    auto queue = gpu::Queue::make(driver, service, "sm_90a", {});
+    OnDriver on(driver);
+    auto& queue = on.queue;
     ASSERT_TRUE(queue);
     GpuOpenRequest r;
     r.problem = p;
@@ -345,9 +352,8 @@ TEST_F(GpuBackward, WhatNeighboursOpenHasWholePagesOfItsOwn) {
 TEST_F(GpuBackward, APlanThatDoesNotEndWithTheRoundingOfQueriesIsRefused) {
   const Problem p = problem(DType::f16, false, 64, 64);
   Computing driver(p.dtype, p.D);
-  NoCompiler compiler;
-  gpu::CompileService service(compiler, {});
-  auto queue = gpu::Queue::make(driver, service, "sm_90a", {});
+  OnDriver on(driver);
+  auto& queue = on.queue;
   ASSERT_TRUE(queue);
   const KernelRow& row = **find_kernel(kGpuBackwardRingKernel);
   auto plan = row.plan(row, p, {}, *gpu::device_for("sm_90a"));
@@ -369,9 +375,8 @@ TEST_F(GpuBackward, APlanThatDoesNotEndWithTheRoundingOfQueriesIsRefused) {
 TEST_F(GpuBackward, RowsOfAnotherSizeAreRefused) {
   const Problem p = problem(DType::f16, false, 16, 64);
   Computing driver(p.dtype, p.D);
-  NoCompiler compiler;
-  gpu::CompileService service(compiler, {});
-  auto queue = gpu::Queue::make(driver, service, "sm_90a", {});
+  OnDriver on(driver);
+  auto& queue = on.queue;
   ASSERT_TRUE(queue);
   GpuOpenRequest r;
   r.problem = p;
