@@ -110,7 +110,7 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
     draw_text(pen.list, {x, head.min.y}, Face::bold, 14, colour_of(Token::text), card.number);
     x += text_width(Face::bold, 14, card.number) + s.px(8);
   }
-  const float narrow = alone ? 150 : 76;  // of those at the right
+  const float narrow = alone ? 160 : 76;  // of those at the right
   // A class has no use for paper, and a chapter without exercises none to print.
   const bool prints = !card.teach && card.told < card.marks.size();
   const float marks_width = narrow + (prints ? 24 : 0);
@@ -150,7 +150,7 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   if (teach) commands.emplace_back(Teach{!card.teach});
   draw_screen(pen.list, screen, screen_ink);
   if (alone) {
-    const Box see{{box.max.x - s.px(160), head.min.y - s.px(4)}, {box.max.x - s.px(86), head.max.y + s.px(2)}};
+    const Box see{{box.max.x - s.px(narrow), head.min.y - s.px(4)}, {box.max.x - s.px(86), head.max.y + s.px(2)}};
     if (key_button(see, "##lesson_run", tr("Run"), "V") || letter_pressed(ImGuiKey_V)) ui.run_shown = true;
     tooltip(tr("Fills the window with the subject of the beat"));
   } else {
