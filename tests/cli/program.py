@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 
-BINARY = os.environ.get("ATTNSCOPE_BINARY", "")
+BINARY = os.environ.get("ATTNSCOPE_BINARY", "") and os.path.abspath(os.environ["ATTNSCOPE_BINARY"])
 
 
 def run(*arguments, cwd=None, prefix=None, timeout=120, user=None, stdout=subprocess.PIPE):
