@@ -442,7 +442,10 @@ main() {
   say ""
   local line
   for line in "${failures[@]}"; do say "FAILED: $line"; done
-  say "Took $((SECONDS / 60)) min $((SECONDS % 60)) s."
+  say "Took $((SECONDS / 60)) min $((SECONDS % 60)) s, of which:"
+  for line in "${step_times[@]}"; do
+    if ((${line%% *} >= 20)); then say "  $(printf '%5s s' "${line%% *}")  ${line#* }"; fi
+  done
   printf '%s passed, %s failed, %s skipped\n' "$passed" "$failed" "$skipped"
   if ((failed > 0)); then exit 1; fi
 }

@@ -14,6 +14,7 @@ readonly cache
 step_name="start"
 step_number=0
 step_started=0
+declare -a step_times=()  # "SECONDS NAME" of each step that has ended
 apt_log=""
 
 # All words go to stderr: stdout belongs to the program's data.
@@ -353,4 +354,8 @@ build() { # FOLDER [TARGET...]
     explain_build_failure "$log" "$folder"
 }
 
-took() { say "    done in $((SECONDS - step_started)) s"; }
+took() {
+  local spent=$((SECONDS - step_started))
+  step_times+=("$spent $step_name")
+  say "    done in $spent s"
+}
