@@ -389,7 +389,7 @@ choose_clang() {
 # ---- all of it
 
 main() {
-  local full="" tsan="" tidy="" wheels="" web="" folder gui clang clang_version=16
+  local full="" tsan="" tidy="" wheels="" web="" folder gui clang clang_version=16 line
   local -a with_clang=()
   case "${1:-}" in
     --full) full=1 ;;
@@ -440,12 +440,9 @@ main() {
   if [[ -n $full$tidy ]]; then tidy; fi
 
   say ""
-  local line
   for line in "${failures[@]}"; do say "FAILED: $line"; done
   say "Took $((SECONDS / 60)) min $((SECONDS % 60)) s, of which:"
-  for line in "${step_times[@]}"; do
-    if ((${line%% *} >= 20)); then say "  $(printf '%5s s' "${line%% *}")  ${line#* }"; fi
-  done
+  long_steps
   printf '%s passed, %s failed, %s skipped\n' "$passed" "$failed" "$skipped"
   if ((failed > 0)); then exit 1; fi
 }

@@ -359,3 +359,11 @@ took() {
   step_times+=("$spent $step_name")
   say "    done in $spent s"
 }
+
+# The steps that took 20 s or more, in the order in which they ran.
+long_steps() {
+  local each
+  for each in "${step_times[@]}"; do
+    if ((${each%% *} >= 20)); then say "  $(printf '%5s s' "${each%% *}")  ${each#* }"; fi
+  done
+}

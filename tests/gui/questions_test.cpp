@@ -164,6 +164,9 @@ const std::vector<Asked> kQuestions{
     {"What is the formula of attention, in one line?",
      {find("formula of attention")},
      [](TestWindow& w) { return answer(w, "average of V's rows") && !w.shell().answered()->formula.empty(); }},
+    {"What is the definition of LSE?",
+     {find("LSE")},
+     [](TestWindow& w) { return answer(w, "m + ln ℓ") && !w.shell().answered()->formula.empty(); }},
     {"Why divide by sqrt(D)?", {find("why divide by sqrt(D)")}, [](TestWindow& w) { return answer(w, "variance D"); }},
     {"At which L does naive run out of memory on this GPU?",
      {find("naive run out of memory")},
@@ -186,8 +189,8 @@ void take(Ctx* ctx, const Action& action) {
   action.find.empty() ? ctx->KeyPress(action.key) : choose_in_palette(ctx, action.find.c_str());
 }
 
-TEST(LearnersQuestions, AreFortySixAndEachIsAnsweredInThreeActions) {
-  EXPECT_EQ(kQuestions.size(), 46U);
+TEST(LearnersQuestions, AreFortySevenAndEachIsAnsweredInThreeActions) {
+  EXPECT_EQ(kQuestions.size(), 47U);
   std::size_t questions = 0;
   for (const Asked& asked : kQuestions) {
     if (test::left_to_release(questions++, 3)) continue;

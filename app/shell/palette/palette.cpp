@@ -412,6 +412,7 @@ std::vector<PaletteEntry> palette_entries(const PaletteFacts& facts) {
   add_settings(e);
   add_runs(e);
   for (PaletteEntry& answer : palette_answers(facts)) e.add(std::move(answer));
+  for (PaletteEntry& letter : palette_letters()) e.add(std::move(letter));
   add_files(e);
   std::vector<PaletteEntry> entries = e.take();
   find_reasons(facts, entries);
