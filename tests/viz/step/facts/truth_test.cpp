@@ -399,7 +399,7 @@ TEST(StepTruth, WhoAsksWhyIsTold) {
   says(why(*board, {0, 0, 0, 1, Phase::scores}, 0), "a score is a sum of 2 products");
   EXPECT_TRUE(why(*board, {0, 0, 0, 0, Phase::load_kv}, 0).empty());
   const auto masked = record_preset("masked_row", "cpu_flash");
-  says(why(*masked, {0, 0, 0, 0, Phase::rescale}, 0), "−∞ − −∞");
+  says(why(*masked, {0, 0, 0, 0, Phase::rescale}, 0), "−∞ − (−∞)");
 }
 
 }  // namespace
