@@ -12,7 +12,7 @@ namespace attn::gpu {
 
 constexpr Option kHopperForm{.name = "form",
                              .title = marked("form"),
-                             .help = marked("4: each consumer overlaps its own work; 5: consumers cover each other"),
+                             .help = marked("4: each consumer overlaps its own work; 5: consumers overlap each other"),
                              .tuned = true};
 constexpr Option kHopperQueries{
     .name = "queries", .title = marked("Q buffers"), .help = marked("Q buffers per warpgroup"), .tuned = true};
@@ -41,7 +41,7 @@ constexpr Option kHopperStep{
     .name = "step",
     .title = marked("step"),
     .help = marked("Number of the kernel's ideas that are active. 1: TMA and wgmma. 2: two consumers and a ring. 3: "
-                   "the consumers take turns. 4: they overlap their own work instead of taking turns. 5: they cover "
+                   "the consumers take turns. 4: they overlap their own work instead of taking turns. 5: they overlap "
                    "each other instead of 3 and 4. 6: P V of the first keys runs early. 7: persistent blocks. 8: "
                    "longest tile first, in even waves. 9: the diagonal in halves, with skips. 10: m moves only past "
                    "2^8. 11: exponentials before the maximum, with S in turns, where P V is one product"),
@@ -301,7 +301,7 @@ std::string words_of(const Problem& p, const HopperTile& t, std::int32_t sms) {
   const std::int64_t each = all / n, more = all % n;
   const double waves = static_cast<double>(n * heads) / sms;
   std::string words = n * heads <= sms ? phrase("{} query tiles for {} multiprocessors", n * heads, sms)
-                      : more > 0 ? phrase("{:.1f} waves: rows shared out {} … {}", waves, kRowsOfPiece * (each + 1),
+                      : more > 0 ? phrase("{:.1f} waves: rows shared out as {} to {}", waves, kRowsOfPiece * (each + 1),
                                           kRowsOfPiece * each)
                                  : phrase("{:.1f} waves of {} rows per tile", waves, kRowsOfPiece * each);
   words = t.form == 4        ? phrase("{}; {} consumers that overlap their own work", words, t.consumers)

@@ -160,7 +160,7 @@ TEST(HopperTile, SaysWhy) {
   const Problem p = problem(1024, 128, true);
   EXPECT_EQ(
       hopper().reason(p, planned(p).options, h100()),
-      "11.6 waves: rows shared out 192 … 128; 3 consumers that overlap each other; 128 keys per tile, 4 slots; two "
+      "11.6 waves: rows shared out as 192 to 128; 3 consumers that overlap each other; 128 keys per tile, 4 slots; two "
       "Q buffers: 4 key tiles per query tile; P V of 64 keys first; half steps of 64 keys at the mask's edge");
   const Problem q = problem(4096, 256);
   EXPECT_EQ(hopper().reason(q, planned(q).options, h100()),
