@@ -229,9 +229,9 @@ Command add_list(Parser program) {
          "in json.load(sys.stdin)])\""));
   return {parser, [a](Stopper& stopper) -> Result<int> {
             if (a->metrics && a->peers)
-              return bad_input(tr("--metrics and --peers are separate lists: use only one of the two."));
+              return bad_input(tr("--metrics and --peers are separate lists; use only one of the two."));
             if (a->own && (a->metrics || a->peers || a->as_json))
-              return bad_input(tr("--template prints a file: use it without other options."));
+              return bad_input(tr("--template prints a file; use it without other options."));
             if (a->own) return print_template();
             if (a->peers) return list_peers(a->as_json, stopper.token());
             return a->metrics ? list_metrics(a->as_json) : list_kernels(a->as_json);

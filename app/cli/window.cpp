@@ -49,7 +49,7 @@ Result<int> open_window(const WindowArguments& a, const Stopper& stopper) {
     options.theme = a.theme == "dark" ? Theme::dark : Theme::light;
   }
   if (a.scale) {
-    if (!(*a.scale >= 1 && *a.scale <= 3)) return bad_input(phrase("Invalid --scale {}: use 1 to 3.", *a.scale));
+    if (!(*a.scale >= 1 && *a.scale <= 3)) return bad_input(phrase("Invalid --scale {}; use 1 to 3.", *a.scale));
     options.scale = a.scale;
   }
   return run_window(options);

@@ -117,7 +117,7 @@ Measurement RingBench::measure(const KernelRow& row, const Point& p, const Now& 
       give_up(m, measured.error());
     }
   } catch (const std::bad_alloc&) {
-    give_up(m, {ErrorKind::failed, tr("Out of memory although the check passed: choose a smaller L.")});
+    give_up(m, {ErrorKind::failed, tr("Out of memory although the check passed; choose a smaller L.")});
   } catch (const std::exception& bug) {
     give_up(m, {ErrorKind::failed, phrase("The ring failed: {}. This is a bug in AttnScope.", bug.what())});
   }

@@ -35,7 +35,7 @@ Result<std::filesystem::path> find_asset(const std::filesystem::path& name) {
   std::filesystem::path path = *folder / name;
   std::error_code error;
   if (std::filesystem::exists(path, error)) return path;
-  return fail(ErrorKind::cannot_run, phrase("{} is missing: rebuild or reinstall the program.", path.string()));
+  return fail(ErrorKind::cannot_run, phrase("{} is missing; rebuild or reinstall the program.", path.string()));
 }
 
 }  // namespace attn

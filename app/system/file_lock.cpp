@@ -81,7 +81,7 @@ Result<FileLock> FileLock::of_file(const std::filesystem::path& file) {
   std::optional<FileLock> held = *std::move(lock);
   if (held) return *std::move(held);
   return fail(ErrorKind::cannot_run,
-              phrase("Another process is writing to {}: wait for it, or name another file.", file.string()));
+              phrase("Another process is writing to {}; wait for it, or name another file.", file.string()));
 }
 
 }  // namespace attn

@@ -24,8 +24,8 @@ void StepsGif::take(Commands& commands, EventIndex cursor, EventIndex steps, con
   if (it == commands.end()) return;
   const SaveSteps what = *command_as<SaveSteps>(*it);
   commands.erase(it);
-  if (names_film(what.path)) return log.error(tr("The browser page cannot create videos: use a name ending in .gif."));
-  if (running()) return log.warn(tr("Pictures are being drawn: wait until they are saved."));
+  if (names_film(what.path)) return log.error(tr("The browser page cannot create videos; use a name ending in .gif."));
+  if (running()) return log.warn(tr("Pictures are being drawn; wait until they are saved."));
   if (what.first > what.last || what.last >= steps)
     return log.error(
         phrase("Invalid steps {} to {}: this run has steps 1 to {}.", what.first + 1, what.last + 1, steps));

@@ -89,7 +89,7 @@ Result<void> check_memory(const Plan& plan, const Device& d, std::uint64_t limit
 
   const std::int64_t largest = largest_length(plan, d, room, beside);
   const std::string advice = largest == 0
-                                 ? tr("Not even L = 1 fits: raise the memory limit, or reduce B, H or D.")
+                                 ? tr("Not even L = 1 fits; raise the memory limit, or reduce B, H or D.")
                                  : phrase("The largest L that fits is {} (Lq = Lk, the rest unchanged).", largest);
   const std::uint64_t check = needed - bytes_needed(plan);
   const std::string tensors = format_bytes(tensor_bytes(plan.problem)), space = format_bytes(plan.workspace_bytes);

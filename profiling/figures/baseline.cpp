@@ -99,11 +99,11 @@ struct Layout {
 };
 constexpr Layout kPages{"over_contiguous_ratio", marked("relative to the row with contiguous K and V"),
                         marked("K and V are contiguous, not paged"),
-                        marked("no row with contiguous K and V: measure this point with --page 0 as well"),
+                        marked("no row with contiguous K and V; measure this point with --page 0 as well"),
                         over_contiguous};
 constexpr Layout kLengths{"over_even_ratio", marked("relative to the row with equal key lengths"),
                           marked("all batches have the same number of keys"),
-                          marked("no row with equal key lengths: measure this point with --ragged even as well"),
+                          marked("no row with equal key lengths; measure this point with --ragged even as well"),
                           over_even};
 
 Figure layout_figure(const Measurement& m, const RowsOfRuns& runs, const Layout& layout, bool laid_out) {

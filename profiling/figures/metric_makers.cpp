@@ -10,7 +10,7 @@ namespace {
 
 // Why a row has no figures of a ring; empty: it has.
 std::string_view no_ring(const Measurement& m) {
-  return m.ranks && !m.ranks->devices.empty() ? "" : marked("it did not run on a ring: use attnscope ring");
+  return m.ranks && !m.ranks->devices.empty() ? "" : marked("it did not run on a ring; use attnscope ring");
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ Figure speedup(const Measurement& m) {
   if (m.time.median <= 0) return none(marked("the median time is not above 0"));
   if (m.peaks.baseline_us <= 0)
     return none(
-        fmt::format("no baseline on this problem: measure {} as well", baseline_of(m.processor, m.key.problem.pass)));
+        fmt::format("no baseline on this problem; measure {} as well", baseline_of(m.processor, m.key.problem.pass)));
   return derived(m.peaks.baseline_us / m.time.median, fmt::format("over {}", m.peaks.baseline));
 }
 

@@ -94,7 +94,7 @@ Result<void> validate(const SweepSpec& s, std::span<const KernelRow* const> rows
     if (auto arch = gpu::device_for(s.arch); !arch) return tl::unexpected(arch.error());
   }
   if (std::none_of(rows.begin(), rows.end(), [&](const KernelRow* row) { return reads_axis(*row, s.axis); }))
-    return bad_input(phrase("{} does not affect these kernels: choose another axis, or cpu_flash.", name_of(s.axis)));
+    return bad_input(phrase("{} does not affect these kernels; choose another axis, or cpu_flash.", name_of(s.axis)));
   const bool of_option = kind_of(s.axis).option != nullptr;
   if (s.tuned && (of_option || s.options.br != 0 || s.options.bc != 0))
     return bad_input(phrase("A tuned tile determines all options, so you cannot also set {}.",

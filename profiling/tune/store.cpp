@@ -211,7 +211,7 @@ std::filesystem::path tuned_file(const std::filesystem::path& folder, const Tune
 }
 
 Result<void> keep_tuned(const std::filesystem::path& folder, const TunedKey& key, TuneResult result) {
-  if (folder.empty()) return fail(ErrorKind::io, tr("There is no cache folder: set HOME or XDG_CACHE_HOME."));
+  if (folder.empty()) return fail(ErrorKind::io, tr("There is no cache folder; set HOME or XDG_CACHE_HOME."));
   if (!result.decision) return bad_input(tr("A tuning run without a decision is not stored."));
   result.date = time_text(std::chrono::system_clock::now(), TimeZone::utc, "%Y-%m-%dT%H:%M:%SZ");
   if (auto made = make_folder(folder); !made) return made;

@@ -133,7 +133,7 @@ def steps_in_order():
     report.check(named(shuffled["steps"]) != told, "the shuffled pages are in order as well")
     for more in (("--preset", "blackboard"), ("--preset", "pages", "--page", 0)):
         done = run("step", *more, "--pages-in-order")
-        report.check(done.returncode == 2 and not done.stdout and "needs keys in pages: add --page" in done.stderr,
+        report.check(done.returncode == 2 and not done.stdout and "needs keys in pages; add --page" in done.stderr,
                      f"{more} in order: {done.returncode} {done.stderr}")
     done = run("step", "--preset", "pages", "--page", 257, "--pages-in-order")
     report.check(done.returncode == 2 and "Invalid page size of 257 keys" in done.stderr, done.stderr)

@@ -111,7 +111,7 @@ def main():
             print(f"{kind:<10}{len(of_kind):>6}")
         return 0
     if arguments.count < 1:
-        parser.error(f"Invalid --count {arguments.count}: use 1 or more.")
+        parser.error(f"Invalid --count {arguments.count}; use 1 or more.")
     for n, (sentence, name) in enumerate(drawn(arguments.seed, arguments.count), 1):
         print(f"{n:>3}. {sentence}" + (f"\n     {name}" if arguments.sources else ""))
     return 0

@@ -98,7 +98,7 @@ Result<std::uint64_t> parse_seed(const std::string& text, std::uint64_t max) {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (error == std::errc() && end == text.data() + text.size() && seed <= max) return seed;
-  return bad_input(phrase("Invalid --seed {}: use an integer from 0 to {}.", text, max));
+  return bad_input(phrase("Invalid --seed {}; use an integer from 0 to {}.", text, max));
 }
 
 Result<Extents> parse_extents(const std::string& option, std::string_view text, std::string_view what) {
@@ -107,7 +107,7 @@ Result<Extents> parse_extents(const std::string& option, std::string_view text, 
   const bool fits = x != std::string_view::npos && parse_whole(text.substr(0, x), e.first) &&
                     parse_whole(text.substr(x + 1), e.second);
   if (fits && e.first >= 1 && e.second >= 1) return e;
-  return bad_input(phrase("Invalid {} {}: use a {}, with both numbers at least 1.", option, text, what));
+  return bad_input(phrase("Invalid {} {}; use a {}, with both numbers at least 1.", option, text, what));
 }
 
 Result<std::uint64_t> memory_limit_of(const std::string& text) {

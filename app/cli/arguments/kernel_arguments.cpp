@@ -63,7 +63,7 @@ void add_hang_limit(Parser parser, double& seconds, const std::string& help) {
 
 Result<void> check_hang_limit(double seconds) {
   if (seconds >= 0 && seconds <= 3600) return ok();
-  return bad_input(phrase("Invalid --hang-limit {}: use a value above 0 and at most 3600.", seconds));
+  return bad_input(phrase("Invalid --hang-limit {}; use a value above 0 and at most 3600.", seconds));
 }
 
 }  // namespace attn::cli

@@ -15,7 +15,7 @@ Result<OutputType> output_of(const std::string& output, DType dtype) {
   if (output.empty() || output == name_of(dtype)) return OutputType::as_inputs;
   if (output == name_of(OutputType::f32)) return OutputType::f32;
   return bad_input(
-      phrase("Invalid --out-dtype {}: use f32 or the type of Q, K and V, here {}.", output, name_of(dtype)));
+      phrase("Invalid --out-dtype {}; use f32 or the type of Q, K and V, here {}.", output, name_of(dtype)));
 }
 
 }  // namespace attn::cli

@@ -73,7 +73,7 @@ std::string PeerArguments::python_chosen() const {
 Result<PeerSetup> PeerArguments::setup() const {
   PeerSetup setup;
   if (!(seconds > 0 && seconds <= 3600))
-    return bad_input(phrase("Invalid --peers-timeout {}: use a value above 0 and at most 3600.", seconds));
+    return bad_input(phrase("Invalid --peers-timeout {}; use a value above 0 and at most 3600.", seconds));
   setup.seconds = seconds;
   setup.python = python_chosen();
   if (auto once = check_once("--peer", files); !once) return tl::unexpected(once.error());

@@ -62,7 +62,7 @@ struct GivenSetting {
 Result<GivenSetting> setting_of(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos)
-    return bad_input(phrase("Invalid --set {}: use NAME=VALUE, such as br=64 or stages=auto.", text));
+    return bad_input(phrase("Invalid --set {}; use NAME=VALUE, such as br=64 or stages=auto.", text));
   const auto option = find_option(std::string_view(text).substr(0, equals));
   if (!option) return bad_input(phrase("--set {}: {}.", text, option.error().message));
   const auto value = value_from_text(**option, std::string_view(text).substr(equals + 1));
@@ -113,7 +113,7 @@ Result<void> MaskArguments::apply_to(Mask& mask) const {
   if (!window.empty()) {
     const auto sides = parse_numbers("--window", window);
     if (!sides || sides->size() != 2) {
-      return bad_input(phrase("Invalid --window {}: use two integers LEFT,RIGHT, such as 128,0 or -1,16.", window));
+      return bad_input(phrase("Invalid --window {}; use two integers LEFT,RIGHT, such as 128,0 or -1,16.", window));
     }
     mask.window_left = (*sides)[0];
     mask.window_right = (*sides)[1];
@@ -356,7 +356,7 @@ Result<State> DocumentArguments::state_of(bool shows_step) const {
   InputSpec inputs = s->document.inputs;
   const int named = (q.empty() ? 0 : 1) + (k.empty() ? 0 : 1) + (v.empty() ? 0 : 1);
   if (named != 0 || !bias.empty()) {
-    if (named != 3) return bad_input(tr("--q, --k and --v belong together: name all three files."));
+    if (named != 3) return bad_input(tr("--q, --k and --v belong together; name all three files."));
     std::optional<DType> to;
     if (!problem.dtype.empty()) {
       const auto t = parse_dtype("--dtype", problem.dtype);
@@ -390,7 +390,7 @@ Result<State> DocumentArguments::state_of(bool shows_step) const {
   }
   if (pages_in_order) {
     if (p.storage.kind() == Storage::dense)
-      return bad_input(tr("--pages-in-order needs keys in pages: add --page, or --preset pages."));
+      return bad_input(tr("--pages-in-order needs keys in pages; add --page, or --preset pages."));
     inputs.pages = PageOrder::in_order;
   }
   Options o = s->document.options;

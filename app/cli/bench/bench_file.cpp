@@ -51,7 +51,7 @@ Result<void> BenchFile::read() {
   if (!fs::is_regular_file(status)) return ok();  // /dev/null and the like hold nothing
   if (!options_.resume && !options_.force)
     return bad_input(
-        phrase("{} already exists: use --resume to continue it or --force to replace it, or name another file.",
+        phrase("{} already exists; use --resume to continue it or --force to replace it, or name another file.",
                file.string()));
   if (!options_.resume) return ok();
   auto session = read_session(file);

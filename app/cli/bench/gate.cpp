@@ -24,12 +24,12 @@ void GateArguments::add_to(Parser parser) {
 
 Result<std::optional<Session>> GateArguments::earlier() const {
   if (against.empty()) {
-    if (fail_under) return bad_input(tr("--fail-under compares with an earlier session: name it with --against."));
+    if (fail_under) return bad_input(tr("--fail-under compares with an earlier session; name it with --against."));
     return std::optional<Session>();
   }
   if (fail_under && !(std::isfinite(*fail_under) && *fail_under > 0))
     return bad_input(
-        phrase("Invalid --fail-under {}: use a fraction of the earlier speed, such as 0.97.", *fail_under));
+        phrase("Invalid --fail-under {}; use a fraction of the earlier speed, such as 0.97.", *fail_under));
   auto session = read_session(against);
   if (!session) return bad_input(phrase("--against {}: {}", against, session.error().message));
   if (rows_of(*session) == 0) return bad_input(phrase("--against {} contains no measurement.", against));

@@ -82,7 +82,7 @@ Result<GpuRingRequest> request_of(const GpuRingArguments& a) {
   const auto travel = choice_of<Travel>("--travel", a.travel, kTravels);
   if (!travel) return tl::unexpected(travel.error());
   if (a.spared_sms < 1 || a.spared_sms > 64)
-    return bad_input(phrase("Invalid --spared-sms {}: use 1 to 64.", a.spared_sms));
+    return bad_input(phrase("Invalid --spared-sms {}; use 1 to 64.", a.spared_sms));
   r.gpus = *std::move(gpus);
   r.kernel = a.kernel;
   r.options = a.options;

@@ -285,7 +285,7 @@ Result<int> run_ring(const RingArguments& a, const Stopper& stopper) {
   const auto spec = inputs_asked(a);
   if (!spec) return tl::unexpected(spec.error());
   const std::int64_t repeats = a.repeats.value_or(a.gpus.empty() ? 5 : 20);
-  if (repeats < 1 || repeats > 1000) return bad_input(phrase("Invalid --repeats {}: use 1 to 1000.", repeats));
+  if (repeats < 1 || repeats > 1000) return bad_input(phrase("Invalid --repeats {}; use 1 to 1000.", repeats));
   if (auto r = check_arguments(a); !r) return tl::unexpected(r.error());
   if (!a.gpus.empty()) return ring_on_gpus(a, *problem, *spec, repeats, stopper);
   const auto ranks = ranks_of(a);

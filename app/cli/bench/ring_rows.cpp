@@ -13,14 +13,14 @@
 namespace attn::cli {
 
 Result<void> check_files(const RingFiles& files) {
-  if (files.attn.empty() && files.resume) return bad_input(tr("--resume continues a session: name it with --attn."));
-  if (files.attn.empty() && files.force) return bad_input(tr("--force replaces a session: name it with --attn."));
+  if (files.attn.empty() && files.resume) return bad_input(tr("--resume continues a session; name it with --attn."));
+  if (files.attn.empty() && files.force) return bad_input(tr("--force replaces a session; name it with --attn."));
   if (files.resume && files.force)
-    return bad_input(tr("--resume continues a session and --force replaces it: use only one of the two."));
+    return bad_input(tr("--resume continues a session and --force replaces it; use only one of the two."));
   std::error_code error;
   if (!files.attn.empty() && !files.resume && !files.force && std::filesystem::is_regular_file(files.attn, error))
     return bad_input(phrase(
-        "{} already exists: use --resume to continue it or --force to replace it, or name another file.", files.attn));
+        "{} already exists; use --resume to continue it or --force to replace it, or name another file.", files.attn));
   if (files.attn == "-") return bad_input(phrase("{} -: cannot write to stdout; name a file.", "--attn"));
   for (const auto& [name, file] : {NamedFile{"--attn", files.attn}, {"--rows-csv", files.rows_csv}}) {
     if (file.empty()) continue;

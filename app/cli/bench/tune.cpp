@@ -66,7 +66,7 @@ Result<TuneSpec> spec_of(const TuneArguments& a, const KernelRow& row) {
   s.budget_s = a.budget;
   s.seconds_per_point = a.each;
   s.finalists = a.best;
-  if (!(a.each > 0 && a.each <= 60)) return bad_input(phrase("Invalid --each {}: use 0 to 60.", a.each));
+  if (!(a.each > 0 && a.each <= 60)) return bad_input(phrase("Invalid --each {}; use 0 to 60.", a.each));
   if (auto r = validate(s); !r) return tl::unexpected(r.error());
   return s;
 }

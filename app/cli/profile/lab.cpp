@@ -250,7 +250,7 @@ Result<void> draw(const LabArguments& a, const Subject& s) {
 Result<int> lab(const LabArguments& a, Stopper& stopper) {
   if (a.list) return list_experiments(a.as_json);
   if (a.loop < 1 || a.loop > kMostLoops)
-    return bad_input(phrase("Invalid --loop {}: use 1 to {}.", a.loop, kMostLoops));
+    return bad_input(phrase("Invalid --loop {}; use 1 to {}.", a.loop, kMostLoops));
   if (auto r = a.picture.check(); !r) return tl::unexpected(r.error());
   if (auto r = check_distinct({{"FILE.cu", a.kernel}}, {{"--png", a.picture.png}}); !r)
     return tl::unexpected(r.error());

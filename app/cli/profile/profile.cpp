@@ -37,19 +37,19 @@ Result<void> check_taking(const ProfileArguments& a) {
   const char* option = a.request.samples ? "--sample" : a.request.heartbeat ? "--heartbeat" : "--counts";
   if (!a.request.save.empty() && !takes)
     return bad_input(
-        tr("--save stores the results of --sample, --heartbeat and --counts: add at least one of these options."));
+        tr("--save stores the results of --sample, --heartbeat and --counts; add at least one of these options."));
   if (takes && !a.session.empty())
     return bad_input(
-        phrase("{} measures on this machine and --session reads a file: use only one of the two.", option));
-  if (takes && !a.arch.empty()) return bad_input(phrase("{} compiles for this machine's GPU: omit --arch.", option));
+        phrase("{} measures on this machine and --session reads a file; use only one of the two.", option));
+  if (takes && !a.arch.empty()) return bad_input(phrase("{} compiles for this machine's GPU; omit --arch.", option));
   if (a.request.seconds <= 0 || a.request.seconds > 60)
-    return bad_input(phrase("Invalid --seconds {}: use 0 to 60.", a.request.seconds));
+    return bad_input(phrase("Invalid --seconds {}; use 0 to 60.", a.request.seconds));
   return a.request.save.empty() ? ok() : check_writable("--save", a.request.save);
 }
 
 Result<int> profile_kernel(const ProfileArguments& a, Stopper& stopper) {
   if (auto r = check_taking(a); !r) return tl::unexpected(r.error());
-  if (a.lines < 0 || a.lines > 100000) return bad_input(phrase("Invalid --lines {}: use 0 to 100000.", a.lines));
+  if (a.lines < 0 || a.lines > 100000) return bad_input(phrase("Invalid --lines {}; use 0 to 100000.", a.lines));
   for (const auto& [option, file] :
        {std::pair("--json", a.json_file), std::pair("--csv", a.csv_file), std::pair("--heartbeat-csv", a.beats_file)})
     if (!file.empty())

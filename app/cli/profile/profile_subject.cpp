@@ -81,7 +81,7 @@ Result<void> take_tuned(const ProfileArguments& a, const KernelRow& row, Options
                         Stopper& stopper) {
   if (!a.options.tuned()) return ok();
   if (!a.request.any())
-    return bad_input(tr("--tile tuned refers to this machine's GPU: use it with --sample, --heartbeat or --counts."));
+    return bad_input(tr("--tile tuned refers to this machine's GPU; use it with --sample, --heartbeat or --counts."));
   GpuBench gpu;
   Tuner tuner(&gpu);
   const auto on = tuner.place(row, a.request.gpu, stopper.token());
@@ -101,7 +101,7 @@ Result<void> take_subject(const ProfileArguments& a, Profiled& p, Stopper& stopp
     return bad_input(phrase("{} runs on the CPU: it has no GPU machine code.", a.kernel));
   if (!row->parts.empty())
     return bad_input(phrase(
-        "{} is {} followed by {}: profile one of the two. `attnscope bench --pass training` measures both together.",
+        "{} is {} followed by {}; profile one of the two. `attnscope bench --pass training` measures both together.",
         row->id, row->parts.front()->id, row->parts.back()->id));
   if (!p.named.own.empty() && a.picture.asked()) return bad_input(kLadderAlone);
   p.subject.kernel = row->id;

@@ -53,7 +53,7 @@ std::string words_of(const Options& o) {
 
 // Of the rows of the kernel that have code the one of the longest problem, as `profile --session` takes it.
 Result<NamedCode> kept_code(const std::string& file, const std::string& kernel) {
-  if (kernel.empty()) return bad_input(phrase("{} is a session: name a kernel in it, as in {}:KERNEL.", file, file));
+  if (kernel.empty()) return bad_input(phrase("{} is a session; name a kernel in it, as in {}:KERNEL.", file, file));
   const auto session = read_session(file);
   if (!session) return tl::unexpected(session.error());
   const Measurement* row = nullptr;

@@ -111,7 +111,7 @@ Result<void> check(const TimelineArguments& a) {
     return bad_input(tr("Name a kernel to record, or use --session FILE.attn to read a timeline."));
   if (a.session.empty() && !a.id.empty()) return bad_input(tr("--id selects a timeline in a file; add --session."));
   if (!a.session.empty() && !a.save.empty())
-    return bad_input(tr("--save stores a new recording and --session reads a file: use only one of the two."));
+    return bad_input(tr("--save stores a new recording and --session reads a file; use only one of the two."));
   for (const auto& [option, file] :
        {std::pair("--csv", a.csv_file), std::pair("--perfetto", a.perfetto_file), std::pair("--save", a.save)})
     if (!file.empty())

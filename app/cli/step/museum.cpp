@@ -148,7 +148,7 @@ Result<std::filesystem::path> put_source(const Piece& p) {
   const auto text = source_of(p);
   if (!text) return tl::unexpected(text.error());
   const auto cache = cache_folder();
-  if (cache.empty()) return fail(ErrorKind::cannot_run, tr("there is no cache folder for its source: set HOME"));
+  if (cache.empty()) return fail(ErrorKind::cannot_run, tr("there is no cache folder for its source; set HOME"));
   const auto folder = cache / "museum" / std::string(p.id);
   if (auto made = make_folder(folder); !made) return tl::unexpected(made.error());
   const auto bytes = std::as_bytes(std::span(*text));
@@ -225,7 +225,7 @@ Result<int> show(const MuseumArguments& a, Stopper& stopper) {
   if (auto r = stopper.limit_time(a.time_limit); !r) return tl::unexpected(r.error());
   if (a.runs < 1) return bad_input(phrase("--runs {} must be at least 1.", a.runs));
   if (a.piece.empty()) {
-    if (a.source || !a.seed.empty()) return bad_input(tr("--seed and --source apply to one piece: name the piece."));
+    if (a.source || !a.seed.empty()) return bad_input(tr("--seed and --source apply to one piece; name the piece."));
     if (auto r = print_list(); !r) return tl::unexpected(r.error());
     return 0;
   }

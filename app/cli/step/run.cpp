@@ -178,10 +178,10 @@ Result<void> check_pass(const RunArguments& a) {
   for (const auto& [name, file] : of_backward) {
     if (backward && file.empty()) return bad_input(phrase("--pass backward needs {} FILE.npy.", name));
     if (!backward && !file.empty())
-      return bad_input(phrase("{} applies to a backward pass: add --pass backward.", name));
+      return bad_input(phrase("{} applies to a backward pass; add --pass backward.", name));
   }
   if (!backward && !a.o.empty())
-    return bad_input(tr("--o is an input of a backward pass: add --pass backward, or use --out to write O."));
+    return bad_input(tr("--o is an input of a backward pass; add --pass backward, or use --out to write O."));
   if (backward && !a.out.empty())
     return bad_input(
         tr("--out is an output of a forward pass. A backward pass reads O from --o and writes --dq, --dk and --dv."));

@@ -73,7 +73,7 @@ Result<void> set_view(const ShotArguments& a, State& state) {
     if (!chart) return tl::unexpected(chart.error());
     state.view.step.chart = *chart;
   }
-  if (!(a.scale >= 1 && a.scale <= 3)) return bad_input(phrase("Invalid --scale {}: use 1 to 3.", a.scale));
+  if (!(a.scale >= 1 && a.scale <= 3)) return bad_input(phrase("Invalid --scale {}; use 1 to 3.", a.scale));
   state.preferences.scale = a.scale;
   state.preferences.reduced_motion = a.no_motion;
   return ok();
@@ -87,7 +87,7 @@ struct Steps {
 
 Result<Steps> steps_of(const std::string& text) {
   const auto refused = [&] {
-    return bad_input(phrase("Invalid --step {}: use 1 or more, or a range such as 1..30.", text));
+    return bad_input(phrase("Invalid --step {}; use 1 or more, or a range such as 1..30.", text));
   };
   Steps steps;
   const std::size_t dots = text.find("..");
@@ -150,7 +150,7 @@ Result<void> set_session(const ShotArguments& a, PictureSpec& picture) {
     show_recording(a, *session, picture);
   } else if (picture.state.view.workspace == Workspace::step) {
     return bad_input(phrase(
-        "{} already contains a recording: omit --preset, --state and similar options, or omit --session.", a.session));
+        "{} already contains a recording; omit --preset, --state and similar options, or omit --session.", a.session));
   }
   return ok();
 }
@@ -262,7 +262,7 @@ class Reporter {
 
 Result<int> shoot_steps(const ShotArguments& a, const Steps& steps, const PictureSpec& picture, Stopper& stopper) {
   if (!(a.seconds_per_step >= 0.02 && a.seconds_per_step <= 60)) {
-    return bad_input(phrase("Invalid --seconds {}: use 0.02 to 60.", a.seconds_per_step));
+    return bad_input(phrase("Invalid --seconds {}; use 0.02 to 60.", a.seconds_per_step));
   }
   const StepSeries series{static_cast<EventIndex>(steps.first - 1), static_cast<EventIndex>(steps.last - 1),
                           a.seconds_per_step};

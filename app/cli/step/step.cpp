@@ -144,10 +144,10 @@ Result<int> print_steps(const StepArguments& a, Stopper& stopper) {
     if (auto r = check_writable("--attn", a.attn); !r) return tl::unexpected(r.error());
     std::error_code error;
     if (!a.force && std::filesystem::is_regular_file(a.attn, error)) {
-      return bad_input(phrase("{} already exists: use --force to replace it, or name another file.", a.attn));
+      return bad_input(phrase("{} already exists; use --force to replace it, or name another file.", a.attn));
     }
   } else if (a.force) {
-    return bad_input(tr("--force replaces a session: name the session with --attn."));
+    return bad_input(tr("--force replaces a session; name the session with --attn."));
   }
   const bool on_gpu = choice->processor == Processor::gpu;
   const auto state = a.document.state_of(!on_gpu);

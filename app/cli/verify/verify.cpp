@@ -145,7 +145,7 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
     return bad_input(phrase("Unknown --verify {}; use sampled or full.", a.rows));
   }
   if (a.traced && choice->processor == Processor::cpu) {
-    return bad_input(tr("--traced is for GPU kernels, which have their own code for recording: add --device gpu."));
+    return bad_input(tr("--traced is for GPU kernels, which have their own code for recording; add --device gpu."));
   }
   Problem of_pass;
   if (auto r = apply_pass(a.pass, of_pass, true); !r) return tl::unexpected(r.error());

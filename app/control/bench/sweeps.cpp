@@ -90,7 +90,7 @@ void Sweeps::look_for_peers() {
 
 void Sweeps::run(bool restart) {
   if (context_.tasks.running(task_))
-    return context_.log.warn(tr("A sweep is running: cancel it before starting another sweep."));
+    return context_.log.warn(tr("A sweep is running; cancel it before starting another sweep."));
   const SweepSpec spec = context_.state.document.sweep;
   const Model& model = context_.model;
   if (const std::string why = why_nothing_runs(spec, model.gpu, planned_rows(spec, model.kept), model.kept);

@@ -14,7 +14,7 @@ Tunings::Tunings(const JobContext& context, std::shared_ptr<GpuBench> gpu, std::
 
 void Tunings::tune() {
   if (context_.tasks.running(task_))
-    return context_.log.warn(tr("Tuning is already running: cancel it before starting again."));
+    return context_.log.warn(tr("Tuning is already running; cancel it before starting again."));
   const auto spec = tune_of(context_.state, tiles_kernel(context_.state, context_.model));
   if (!spec) return context_.log.warn(spec.error().message);
   const std::string key = tuning_key(*spec);

@@ -51,7 +51,7 @@ Result<void> follow_pictures(Child& child, TaskHandle& task) {
 std::optional<Session> Exports::rows_to_write(const std::string& run) {
   Session session = session_of_runs(context_.state, context_.model, run);
   if (rows_of(session) == 0) {
-    context_.log.warn(tr("There is no measurement to export yet: first run a sweep or tick a run in Bench."));
+    context_.log.warn(tr("There is no measurement to export yet; first run a sweep or tick a run in Bench."));
     return std::nullopt;
   }
   const BenchRuns& list = context_.state.document.runs;

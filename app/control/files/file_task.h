@@ -15,7 +15,7 @@ class FileTask {
  public:
   FileTask(const JobContext& context, std::filesystem::path folder) : context_(context), folder_(std::move(folder)) {}
 
-  static constexpr const char* kBusyWords = marked("Another file is being written or read: try again in a moment.");
+  static constexpr const char* kBusyWords = marked("Another file is being written or read; try again in a moment.");
   bool running() const { return context_.tasks.running(task_); }
   // running(), and then the log says so.
   bool refuse_while_running();

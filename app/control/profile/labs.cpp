@@ -325,7 +325,7 @@ void Labs::save() {
 void Labs::build() {
   LabView& lab = context_.model.lab;
   if (lab.kernel.empty() || !lab.error.empty()) return context_.log.warn(tr("There is no kernel in the lab."));
-  if (context_.tasks.running(task_)) return context_.log.warn(tr("A build is running: press Esc to cancel it."));
+  if (context_.tasks.running(task_)) return context_.log.warn(tr("A build is running; press Esc to cancel it."));
   if (gpu_ == nullptr) return context_.log.warn(tr("Kernels cannot be built here."));
   const auto edit = [&] {
     const InEnglish recorded;  // the row of a header that is none

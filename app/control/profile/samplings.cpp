@@ -84,16 +84,16 @@ double expected_seconds(const Model& model, const SampleRow& wanted) {
 
 void Samplings::sample(const SampleRow& wanted) {
   if (context_.tasks.running(task_))
-    return context_.log.warn(tr("Sampling is already running: cancel it before starting again."));
+    return context_.log.warn(tr("Sampling is already running; cancel it before starting again."));
   const ListedRun* run = find_run(context_.model, wanted.run);
   const Measurement* found = run == nullptr ? nullptr : row_of(*run, wanted);
   if (found == nullptr)
-    return context_.log.warn(tr("Only a measured row can be sampled: run the sweep in Bench first."));
+    return context_.log.warn(tr("Only a measured row can be sampled; run the sweep in Bench first."));
   if (!run->local || run->growing)
     return context_.log.warn(
         run->growing
             ? tr("This run is still being measured; sample the kernel when the run is done.")
-            : tr("This row was measured on another machine: to sample it here, run the sweep in Bench first."));
+            : tr("This row was measured on another machine; to sample it here, run the sweep in Bench first."));
   if (gpu_ == nullptr) return context_.log.warn(tr("This version does not use GPUs, so it cannot sample kernels."));
   const auto work = [this, row = *found, id = run->run.id, kept = run->from == RunFrom::here, gpu = gpu_,
                      expected = expected_seconds(context_.model, wanted), what = wanted.what,

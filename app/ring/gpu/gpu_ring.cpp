@@ -151,7 +151,7 @@ Result<void> check_gpu_ring(const Problem& p, const GpuRingRequest& r) {
   if (!(p.mask == plain) || p.has_bias() || p.alibi || p.storage.kind() != Storage::dense ||
       p.output != OutputType::as_inputs)
     return bad_input(
-        tr("A ring of GPUs supports only a full or causal mask: omit window, key lengths, bias, ALiBi and pages."));
+        tr("A ring of GPUs supports only a full or causal mask; omit window, key lengths, bias, ALiBi and pages."));
   if (p.pass == Pass::training)
     return bad_input(tr("A ring of GPUs supports a forward or a backward pass, not a training step."));
   const GpuTurns turns = turns_of(p, r);

@@ -99,7 +99,7 @@ Result<NcclCalls> nccl_calls(const Library& library) {
   find(c.group_end, "ncclGroupEnd");
   find(c.words, "ncclGetErrorString");
   if (missing.empty()) return c;
-  return fail(ErrorKind::cannot_run, phrase("{} lacks {}: install NCCL 2.7 or newer.", library.name(), missing));
+  return fail(ErrorKind::cannot_run, phrase("{} lacks {}; install NCCL 2.7 or newer.", library.name(), missing));
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ struct ApplyStep {
   }
   Result<State> operator()(const SetInputs& c) {
     if (c.inputs.edits.size() > kMaxEdits) {
-      return bad_input(phrase("More than {} edited cells: put the numbers into a .npy file.", kMaxEdits));
+      return bad_input(phrase("More than {} edited cells; put the numbers into a .npy file.", kMaxEdits));
     }
     if (c.inputs.generator == Generator::words) {
       if (const auto words = sentence_words(c.inputs.sentence); !words) return tl::unexpected(words.error());

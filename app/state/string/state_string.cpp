@@ -250,7 +250,7 @@ Result<std::string> state_string(const State& state) {
     text += fmt::format(",{}={}@{}", key.key, percent_encoded(absolute_name(path)), *hash);
   }
   if (text.size() <= kStateStringLimit) return text;
-  return bad_input(phrase("This view needs {} characters, but a state string can have at most {}: save a file instead.",
+  return bad_input(phrase("This view needs {} characters, but a state string can have at most {}; save a file instead.",
                           text.size(), kStateStringLimit));
 }
 

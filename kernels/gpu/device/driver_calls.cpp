@@ -28,12 +28,12 @@ Result<PFN_cuGetProcAddress_v12000> resolver_of(const Library& library) {
   const auto get = reinterpret_cast<PFN_cuGetProcAddress_v12000>(library.symbol("cuGetProcAddress_v2"));
   if (get != nullptr) return get;
   return fail(ErrorKind::cannot_run,
-              tr("The NVIDIA driver is older than CUDA 12: install driver 570 or newer (580 for CUDA 13)."));
+              tr("The NVIDIA driver is older than CUDA 12; install driver 570 or newer (580 for CUDA 13)."));
 }
 
 tl::unexpected<Error> lacking(const std::string& missing) {
   return fail(ErrorKind::cannot_run,
-              phrase("The NVIDIA driver lacks {}: install driver 570 or newer (580 for CUDA 13).", missing));
+              phrase("The NVIDIA driver lacks {}; install driver 570 or newer (580 for CUDA 13).", missing));
 }
 
 void resolve_errors(Resolver& resolve, ErrorCalls& c) {

@@ -94,7 +94,7 @@ std::string weights_cause(const Operands& in, Elements elements) {
   if (all_nan(elements) && std::ranges::all_of(elements, [&](const WrongElement& x) {
         return s(x.row, x.col) > kLargestExponent && std::isfinite(m(x.row));
       }))
-    return tr("exp(S) is ∞, and ∞ · exp(−m) = ∞ · 0 is NaN: subtract m before taking the exponential.");
+    return tr("exp(S) is ∞, and ∞ · exp(−m) = ∞ · 0 is NaN; subtract m before taking the exponential.");
   std::vector<Cause> causes{{tr("The maximum is not subtracted: P is exp(S)."),
                              [&](std::int32_t r, std::int32_t c) {
                                return Value{std::exp(s(r, c)), 0};

@@ -81,7 +81,7 @@ std::string part_of_columns(std::string_view verb, std::int32_t cols, Elements e
 
 std::string likely_cause(const Recording& wrong, const Recording& right, const FirstWrong& at, EventIndex right_event,
                          std::span<const WrongElement> elements) {
-  if (at.written) return tr("The last step is correct, but something else was stored: look at the write to memory.");
+  if (at.written) return tr("The last step is correct, but something else was stored; look at the write to memory.");
   const OrderPhase* phase = order_row(wrong.order).phase(wrong.events[at.event].id.phase);
   if (phase == nullptr || phase->cause == nullptr) return {};
   return phase->cause({wrong, right, at, right_event, elements});

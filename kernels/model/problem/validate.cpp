@@ -75,14 +75,14 @@ Result<void> validate_storage(const Problem& p) {
   }
   if (s.kind() == Storage::dense && s.pages != 0) {
     return bad_input(
-        phrase("The problem has {} pages without a size: give the number of keys per page, or omit both.", s.pages));
+        phrase("The problem has {} pages without a size; give the number of keys per page, or omit both.", s.pages));
   }
   if (s.kind() == Storage::dense) return ok();
   if (s.pages < 1 || s.pages > kMaxPages) {
     return bad_input(phrase("Invalid pool of {} pages; use 1 to {} ({} pages give every batch its own).", s.pages,
                             kMaxPages, saturating_product({{p.B, p.Lk / s.page + (p.Lk % s.page != 0 ? 1 : 0)}})));
   }
-  if (makes_gradients(p.pass)) return bad_input(tr("A backward pass needs dense K and V: omit the pages."));
+  if (makes_gradients(p.pass)) return bad_input(tr("A backward pass needs dense K and V; omit the pages."));
   return ok();
 }
 

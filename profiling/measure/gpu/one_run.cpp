@@ -12,7 +12,7 @@ Result<Plan> plan_on_gpu(const Point& p, const GpuTools& tools) {
   const auto row = find_kernel(p.kernel, tools.own);
   if (!row) return tl::unexpected(row.error());
   if (!(*row)->parts.empty())
-    return fail(ErrorKind::cannot_run, fmt::format("{} is {} followed by {}: profile one of the two on its own pass",
+    return fail(ErrorKind::cannot_run, fmt::format("{} is {} followed by {}; profile one of the two on its own pass",
                                                    p.kernel, (*row)->parts.front()->id, (*row)->parts.back()->id));
   if (auto valid = validate(p.problem); !valid) return tl::unexpected(valid.error());
   const Device device = gpu::device_of(tools.properties);

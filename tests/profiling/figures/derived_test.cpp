@@ -174,7 +174,7 @@ TEST(DerivedFigures, EachPassHasABaselineOfItsOwn) {
   for (Measurement& m : rows) m.key.problem.pass = Pass::training;
   relate_to_baseline(rows);
   EXPECT_FALSE(figure(rows[0], "speedup_ratio").available());
-  EXPECT_EQ(figure(rows[0], "speedup_ratio").reason, "no baseline on this problem: measure cpu_naive_train as well");
+  EXPECT_EQ(figure(rows[0], "speedup_ratio").reason, "no baseline on this problem; measure cpu_naive_train as well");
   rows.push_back(timed("cpu_naive_train", 700));
   rows.back().key.problem.pass = Pass::training;
   relate_to_baseline(rows);
@@ -222,7 +222,7 @@ TEST(DerivedFigures, WhatWasNotMeasuredOfARingSaysSo) {
   m.ranks.reset();
   fill_figures(m);
   for (const char* id : {"ring_scaling_ratio", "ring_efficiency_pct", "ring_sent_bytes", "ring_link_share_pct"})
-    EXPECT_EQ(figure(m, id).reason, "it did not run on a ring: use attnscope ring") << id;
+    EXPECT_EQ(figure(m, id).reason, "it did not run on a ring; use attnscope ring") << id;
 }
 
 // Whatever it was set against: it is what the others are set against.
