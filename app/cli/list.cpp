@@ -217,7 +217,7 @@ struct ListArguments {
 
 Command add_list(Parser program) {
   auto a = std::make_shared<ListArguments>();
-  Parser parser = program.add_subcommand("list", tr("List the kernels of the ladder"));
+  Parser parser = program.add_subcommand("list", tr("List the kernels on the ladder"));
   parser.add_flag("--metrics", a->metrics, tr("List the metrics instead, with CSV column, unit and description"));
   parser.add_flag("--peers", a->peers,
                   tr("List peers that bench can time next to AttnScope's kernels, and the Python that runs them"));

@@ -13,13 +13,13 @@ struct NotTaken {
 };
 constexpr NotTaken kNotTaken[] = {
     {"--sink", marked("No kernel supports a sink logit per head. Instead, add a first key whose score is set by a bias "
-                      "and whose row of V is 0 (--bias-shape).")},
+                      "(--bias-shape) and whose row of V is 0.")},
     {"--cu-seqlens",
-     marked("No kernel supports packed lengths. The closest alternative is a batch of one length with --key-lengths: "
-            "keys beyond a batch's length are masked, but queries beyond it still cost time.")},
+     marked("No kernel supports packed lengths. The closest alternative is to pad all batches to one length and use "
+            "--key-lengths: keys beyond a batch's length are masked, but queries beyond it still cost time.")},
     {"--varlen",
-     marked("No kernel supports packed lengths. The closest alternative is a batch of one length with --key-lengths: "
-            "keys beyond a batch's length are masked, but queries beyond it still cost time.")},
+     marked("No kernel supports packed lengths. The closest alternative is to pad all batches to one length and use "
+            "--key-lengths: keys beyond a batch's length are masked, but queries beyond it still cost time.")},
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ Result<std::filesystem::path> program_of(const std::string& chosen) {
   if (chosen.empty() || chosen.find('/') == std::string::npos) {
     const std::string name = chosen.empty() ? "python3" : chosen;
     if (const auto found = program_in_path(name); !found.empty()) return whole(found);
-    return fail(ErrorKind::cannot_run, fmt::format("{} is not in PATH", name));
+    return fail(ErrorKind::cannot_run, fmt::format("{} is not on PATH", name));
   }
   if (can_run(chosen)) return whole(chosen);
   return fail(ErrorKind::cannot_run, fmt::format("{} is not an executable program", chosen));

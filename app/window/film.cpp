@@ -62,10 +62,10 @@ FilmWriter::~FilmWriter() {
 Result<FilmWriter> FilmWriter::create(const std::filesystem::path& file, int width, int height) {
   const std::filesystem::path ffmpeg = program_in_path("ffmpeg");
   if (ffmpeg.empty())
-    return fail(ErrorKind::cannot_run,
-                phrase("{}: ffmpeg, which encodes videos, is not in PATH. Install it, or choose a name that ends in "
-                       ".gif.",
-                       file.filename().string()));
+    return fail(
+        ErrorKind::cannot_run,
+        phrase("{}: ffmpeg, which encodes videos, is not on PATH. Install it, or choose a name that ends in .gif.",
+               file.filename().string()));
   const std::filesystem::path part = file.string() + ".part";
   auto encoder = FedProgram::start(ffmpeg, encoder_arguments(file, part, width, height));
   if (!encoder) return tl::unexpected(encoder.error());

@@ -87,8 +87,8 @@ KernelRow cpu_multicore_row() {
   row.rung = "1";
   row.options = kOptions;
   row.what =
-      marked("The definition, over the rows of a head, on all cores. This is the baseline among the CPU kernels.");
-  row.teaches = marked("Rows are independent, so the cores share them. The bytes stay the same.");
+      marked("The definition, with a head's rows divided among all cores. This is the baseline among the CPU kernels.");
+  row.teaches = marked("Rows are independent, so the cores can compute them in parallel. The bytes stay the same.");
   return row;
 }
 

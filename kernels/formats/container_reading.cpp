@@ -107,7 +107,7 @@ class ContainerReading::Reader {
     }
     total_ += stat.size;
     if (total_ > limits_.max_total_bytes) {
-      return refuse(phrase("its entries claim more than {}", format_bytes(limits_.max_total_bytes)));
+      return refuse(phrase("its entries would unpack to more than {}", format_bytes(limits_.max_total_bytes)));
     }
     return ok();
   }

@@ -52,7 +52,7 @@ class Judge {
     if (v.not_judged) v.reason = "not judged: " + unjudged_words(v);
     if (v.reason.empty() && allows_anything()) {
       v.not_judged = true;
-      v.reason = phrase("not judged: O may be off by {:.3g}, and no two means of V differ by more than {:.3g}",
+      v.reason = phrase("not judged: O may be off by {:.3g}, but weighted means of V differ by at most {:.3g}",
                         seen_o_.judgement.allowed, 2 * ref_.max_abs_v);
     }
     v.pass = v.reason.empty();

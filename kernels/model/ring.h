@@ -38,8 +38,8 @@ inline constexpr std::string_view kDeals[] = {"in_order", "zigzag"};
 inline constexpr Option kRanks{.name = "ranks",
                                .title = marked("ranks"),
                                .unit = marked("ranks"),
-                               .help = marked("Number of ranks in a ring that share queries and keys. Keys travel, "
-                                              "and either m, l and O are merged or dK and dV are summed"),
+                               .help = marked("Number of ranks in the ring, among which queries and keys are divided. "
+                                              "Keys travel, and either m, l and O are merged or dK and dV are summed"),
                                .compiled = false,
                                .swept = known::kCounts};
 

@@ -66,7 +66,8 @@ constexpr Label kLabels[] = {
      marked("dK and dV are right, but dQ lacks the contributions of some key tiles."),
      marked("dQ is read, added to and written without an atomic, so one of two concurrent key tiles loses its "
             "contribution."),
-     marked("with one key tile, or on a GPU with lucky timing (here, the first of two tiles always loses)"), "random"},
+     marked("with one key tile, or on a GPU with lucky timing (here, the first of two tiles is always lost)"),
+     "random"},
     {"mask_only_forward", "cpu_flash_bwd", marked("The past learns from the future"),
      marked("Keys that no query could see get gradients."),
      marked("The mask is applied only in the forward pass: recomputed scores are not masked."),

@@ -77,8 +77,8 @@ class Check {
       const bool good = c.sm >= 0 && std::isfinite(c.ns_per_clock) && c.ns_per_clock > 0 &&
                         std::isfinite(c.residual_ns) && c.residual_ns >= 0;
       if (!good) {
-        return refuse(phrase("the clock of SM {} is invalid: {} ns per clock, within {} ns.", c.sm, c.ns_per_clock,
-                             c.residual_ns));
+        return refuse(phrase("the clock of SM {} is invalid: {} ns per cycle, accurate to within {} ns.", c.sm,
+                             c.ns_per_clock, c.residual_ns));
       }
       if (!sms_.insert(c.sm).second) return refuse(phrase("SM {} appears twice.", c.sm));
     }
@@ -121,8 +121,9 @@ class Check {
                         lane.block < static_cast<std::int64_t>(t_.blocks.size());
       if (!good) return refuse(phrase("lane {} has an invalid block, rank or index.", n));
       if (lane.first != next || lane.count < 1 || lane.count > static_cast<std::int64_t>(t_.events.size()) - next) {
-        return refuse(phrase("the {} events of lane {} do not continue the earlier ones: {} events, {} of them used.",
-                             lane.count, n, t_.events.size(), next));
+        return refuse(
+            phrase("the {} events of lane {} do not continue the earlier ones: of {} events, {} are already used.",
+                   lane.count, n, t_.events.size(), next));
       }
       if (auto sound = events_of(n); !sound) return sound;
       next += lane.count;
@@ -145,7 +146,8 @@ class Check {
         return refuse(phrase("lane {} goes backwards from {} to {} at event {}.", n, events[e - 1].at, event.at, e));
       }
       if ((event.tag == done_) != (e + 1 == events.size())) {
-        return refuse(phrase("lane {} must end with \"{}\" and have it nowhere else (event {}).", n, kDoneTag, e));
+        return refuse(
+            phrase("lane {} must end with \"{}\", which must not appear anywhere else (event {}).", n, kDoneTag, e));
       }
     }
     if (lane.block < 0) return ok();

@@ -58,14 +58,14 @@ constexpr std::array kClock{Names("gpc__cycles_elapsed.avg.per_second")};
 
 constexpr std::array kTable{
     BeatRow{"issue", marked("instructions issued"), "%", 1, kIssue,
-            marked("Share of the issue slots of all schedulers that were used over the whole run. Samples come only "
-                   "from schedulers with work.")},
+            marked("Share of all schedulers' issue slots that were used over the whole run. Samples come only from "
+                   "schedulers with work.")},
     BeatRow{"fma", marked("multiply-add pipe"), "%", 1, kFma, marked("How busy the fp32 multiply-add pipes were.")},
     BeatRow{"tensor", marked("tensor pipe"), "%", 1, kTensor, marked("How busy the tensor cores were.")},
     BeatRow{"xu", marked("exponential pipe"), "%", 1, kXu,
             marked("How busy the pipe for exponentials, reciprocals and conversions was.")},
     BeatRow{"shared", marked("shared memory"), "%", 1, kShared,
-            marked("Shared-memory wavefronts, relative to the most that the data pipe can pass.")},
+            marked("Shared-memory wavefronts, relative to the maximum of the data pipe.")},
     BeatRow{"l2", "L2 cache", "%", 1, kL2, marked("How busy the L2 slices were.")},
     BeatRow{"dram_read", marked("DRAM read"), "%", 1, kDramRead,
             marked("Reads from device memory, relative to its peak rate.")},

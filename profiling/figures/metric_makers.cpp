@@ -36,7 +36,7 @@ Figure share_of_roof(const Figure& rate, double roof, std::string_view name, std
 Figure ring_scaling(const Measurement& m) {
   if (const std::string_view why = no_ring(m); !why.empty()) return none(std::string(why));
   if (m.time.n == 0 || m.time.median <= 0) return none(marked("not timed"));
-  if (m.ranks->devices.size() == 1) return {Origin::derived, 1, marked("one rank is the reference for rings"), ""};
+  if (m.ranks->devices.size() == 1) return {Origin::derived, 1, marked("one rank is the baseline for rings"), ""};
   if (m.ranks->one_rank_us <= 0) return none(marked("one rank with the whole problem was not measured"));
   return {Origin::derived, m.ranks->one_rank_us / m.time.median,
           fmt::format("one rank {:.4g} µs measured", m.ranks->one_rank_us), ""};

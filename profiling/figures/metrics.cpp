@@ -262,7 +262,7 @@ constexpr std::array kMetrics{
                 marked("Time from the start of the first launch to the end of the last; median of the repeats. It "
                        "includes gaps, which the kernel's time excludes.")),
     sensed("sm_clock_mhz", marked("SM clock, NVML"), "MHz", time, neither,
-           marked("Clock of the GPU's SMs, which NVML reads between launches while the kernel is timed: the median of "
+           marked("Clock of the GPU's SMs as read by NVML between launches while the kernel was timed; median of "
                   "several readings. Drops within a launch are missed.")),
     sensed("sm_clock_spread_pct", marked("SM clock, NVML spread"), "%", time, down,
            marked("Range of NVML's SM clock readings, as a fraction of the highest.")),

@@ -16,7 +16,7 @@ constexpr auto kReasons = std::to_array<StallReason>({
      marked("The warp could issue, but the scheduler picked another. If this is frequent, there are enough warps."),
      WarpState::ready},
     {"dispatch_stall", marked("Dispatch stall"),
-     marked("The warp was picked but its instruction was held back by a conflict over registers or another resource."),
+     marked("The warp was picked, but its instruction was held back by a conflict over registers or another resource."),
      WarpState::dispatch},
     {"wait", "Wait",
      marked("A dependency of fixed length: the cycles until the previous result is ready. More independent "
@@ -33,15 +33,15 @@ constexpr auto kReasons = std::to_array<StallReason>({
     {"mio_throttle", marked("MIO throttle"),
      marked("The queue of the memory input/output (MIO) pipes is full: shared-memory loads and stores, exp in the "
             "special function unit, and dynamic branches. Fewer and wider shared-memory accesses relieve it (float4 "
-            "instead of float, ldmatrix)."),
+            "instead of float, or ldmatrix)."),
      WarpState::queue},
     {"long_scoreboard", marked("Long scoreboard"),
      marked("Waits for data from device memory: a load through L1 and L2, or the local memory of spilled "
             "registers. More warps or earlier loads (cp.async, a second stage) hide this wait."),
      WarpState::global},
     {"lg_throttle", marked("LG throttle"),
-     marked("The queue for local and global memory is full: too many small accesses in a row. Use wider or fewer "
-            "accesses."),
+     marked(
+         "The queue for local and global memory is full: too many small accesses in a row. Use fewer, wider accesses."),
      WarpState::l1},
     {"drain", "Drain", marked("The warp has finished and waits for its stores to drain."), WarpState::global},
     {"tex_throttle", marked("TEX throttle"), marked("The queue of the texture pipe is full."), WarpState::l1},
@@ -49,7 +49,8 @@ constexpr auto kReasons = std::to_array<StallReason>({
      marked("Waits at __syncthreads() for the other warps of its block: their work is uneven, or the block "
             "is large."),
      WarpState::barrier},
-    {"membar", "Membar", marked("Waits at a memory fence until others can see its accesses."), WarpState::barrier},
+    {"membar", "Membar", marked("Waits at a memory fence until other threads can see its accesses."),
+     WarpState::barrier},
     {"gmma", "GMMA", marked("On Hopper: waits for a warpgroup's product on the tensor cores."), WarpState::tensor},
     {"warpgroup_arrive", marked("Warpgroup arrive"),
      marked("On Hopper: waits until the warps of its warpgroup have arrived."), WarpState::fetch},
@@ -82,7 +83,7 @@ constexpr std::array<StateRow, kWarpStates> kRows{{
     {"device_memory", "global", marked("waits for device memory")},
     {"barrier", "barrier", marked("waits for other warps")},
     {"tensor", "tensor", marked("waits for the tensor cores")},
-    {"fetch_and_other", "fetch_and_other", marked("fetches instructions, or other reasons")},
+    {"fetch_and_other", "fetch_and_other", marked("waits for instructions, or for other reasons")},
 }};
 
 // Bytes from a barrier's instruction to one whose warps wait at it, at most.

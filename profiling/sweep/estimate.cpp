@@ -75,8 +75,8 @@ SweepEstimate estimate(const SweepSpec& s, std::span<const KernelRow* const> row
   e.seconds = e.from_rates ? time.seconds(costs) : static_cast<double>(points.size()) * s.seconds_per_point;
   e.words = e.from_rates
                 ? phrase("{}, at most {} at a time, about {}", count, memory_words(e), seconds_words(e.seconds, false))
-                : phrase("{}, at most {} at a time, up to {} of repeats ({} s per point, or {} runs)", count,
-                         memory_words(e), seconds_words(e.seconds, true), s.seconds_per_point, s.min_repeats);
+                : phrase("{}, at most {} at a time, up to {} of measuring ({} s per point, but at least {} repeats)",
+                         count, memory_words(e), seconds_words(e.seconds, true), s.seconds_per_point, s.min_repeats);
   return e;
 }
 

@@ -31,7 +31,7 @@ constexpr LaneState kStates[] = {
     {"wait O", StateKind::wait, StateOf::o, marked("waits for O")},
     {"hand on", StateKind::work, StateOf::none, marked("releases a tile that its rows do not see")},
     {"store", StateKind::work, StateOf::o, marked("stores O and LSE")},
-    {"S", StateKind::work, StateOf::s, marked("S, and requests the next copies")},
+    {"S", StateKind::work, StateOf::s, marked("computes S and requests the next copies")},
     {"P V", StateKind::work, StateOf::o, marked("exponentials and O")},
     {"done", StateKind::nothing, StateOf::none, marked("done")},
 };

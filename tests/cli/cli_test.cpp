@@ -114,7 +114,7 @@ TEST(Usage, WrongIsExitTwoWithTheValueAndNothingOnStdout) {
 TEST(Usage, WhatNoKernelTakesIsNamed) {
   for (const auto& [option, words] : {std::pair("--sinks", "No kernel supports a sink logit per head."),
                                       std::pair("--cu-seqlens-q", "No kernel supports packed lengths."),
-                                      std::pair("--varlen", "one length with --key-lengths")}) {
+                                      std::pair("--varlen", "to one length and use --key-lengths")}) {
     const Done done = run({"bench", "--kernels", "flash_hopper", "--values", "64", option, "1"});
     EXPECT_EQ(done.code, 2) << option;
     EXPECT_NE(done.err.find(words), std::string::npos) << done.err;

@@ -25,7 +25,7 @@ TEST(Film, IsEncodedByTheFfmpegInPath) {
   const Done none = run(shot);
   if (none.err.find("OpenGL") != std::string::npos) GTEST_SKIP() << none.err;
   EXPECT_EQ(none.code, 3) << none.err;
-  EXPECT_NE(none.err.find("s.mp4: ffmpeg, which encodes videos, is not in PATH"), std::string::npos) << none.err;
+  EXPECT_NE(none.err.find("s.mp4: ffmpeg, which encodes videos, is not on PATH"), std::string::npos) << none.err;
   const std::string script =
       "#!/bin/sh\nPATH='" + before + "'\nfor last; do :; done\necho \"$@\" > \"$last\"\nwc -c >> \"$last\"\n";
   const auto put = [&](const std::string& text) {

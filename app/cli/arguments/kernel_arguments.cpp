@@ -16,7 +16,8 @@ Result<NamedKernels> kernels_named(const std::string& option, const std::vector<
       auto kernel = gpu::read_own_kernel(name);
       if (!kernel) return tl::unexpected(kernel.error());
       if (std::ranges::any_of(named.own, [&](const auto& k) { return k->id == (*kernel)->id; }))
-        return bad_input(phrase("{}: {} is the same kernel as another file in the list.", option, name));
+        return bad_input(phrase("{}: {} contains the same kernel as another file in the list; name each kernel once.",
+                                option, name));
       named.rows.push_back(kernel->get());
       named.own.push_back(*std::move(kernel));
       continue;

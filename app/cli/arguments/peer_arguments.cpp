@@ -35,7 +35,7 @@ void PeerArguments::add_to(Parser parser) {
       .type_name("FILE.py");
   parser
       .add_option("--peers-python", python,
-                  tr("python3 that runs the peers; default: the one in the settings, or in PATH"))
+                  tr("python3 that runs the peers; default: the one in the settings, or else the one on PATH"))
       .type_name("PATH");
   parser
       .add_option("--peers-timeout", seconds,
@@ -81,7 +81,7 @@ Result<PeerSetup> PeerArguments::setup() const {
     std::error_code error;
     if (!std::filesystem::exists(file, error)) return bad_input(phrase("--peer {}: file not found.", file));
     if (!std::filesystem::is_regular_file(file, error))
-      return bad_input(phrase("--peer {} is not a regular file.", file));
+      return bad_input(phrase("--peer {} is not a regular file; name a Python file.", file));
     setup.files.emplace_back(file);
   }
   return setup;

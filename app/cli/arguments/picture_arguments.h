@@ -28,6 +28,6 @@ struct PictureArguments {
 
 // Refuses a kernel that is none of the ladder's.
 inline constexpr const char* kLadderAlone =
-    marked("--png draws the window's Profile workspace, which shows only kernels of the ladder; omit --png.");
+    marked("--png draws the window's Profile workspace, which shows only kernels on the ladder; omit --png.");
 
 }  // namespace attn::cli

@@ -99,7 +99,9 @@ Result<State> changed(const State& state, const StateCommand& command) {
 
 void MaskArguments::add_to(Parser parser) {
   parser.add_flag("--causal", causal, tr("Mask the keys after each query's position (aligned bottom-right)"));
-  parser.add_option("--window", window, tr("Keys visible before and after each query's position; -1: unlimited"))
+  parser
+      .add_option("--window", window,
+                  tr("Number of keys visible before and after each query's position; -1: unlimited"))
       ->type_name("LEFT,RIGHT");
   parser
       .add_option("--key-lengths", key_lengths,
@@ -134,7 +136,7 @@ void OptionArguments::add_to(Parser parser, bool what_if) {
                       : tr("Query rows and keys per tile"))
       ->type_name("BrxBc");
   parser.add_option("--threads", threads, tr("CPU threads; default: all cores"))->type_name("N");
-  parser.add_option("--stages", stages, tr("K and V tiles held in a GPU kernel's shared memory at once"))
+  parser.add_option("--stages", stages, tr("Number of K and V tiles in a GPU kernel's shared memory at once"))
       ->type_name("N");
   add_set_to(parser);
   if (!what_if) return;
@@ -279,7 +281,8 @@ void ProblemArguments::add_to(Parser parser, const std::string& scale_option) {
   parser.add_option("--dtype", dtype, tr("f32, f16 or bf16"))->type_name("DTYPE");
   parser.add_option(scale_option, scale, tr("Scale factor for QK^T; default: 1/sqrt(D)"))->type_name("X");
   parser
-      .add_option("--bias-shape", bias_shape, tr("Add a bias (ALiBi) of this shape: 1 or B, 1 or Hq, 1 or Lq, 1 or Lk"))
+      .add_option("--bias-shape", bias_shape,
+                  tr("Add a bias with ALiBi's values and this shape: 1 or B, 1 or Hq, 1 or Lq, 1 or Lk"))
       ->type_name("B,H,L,L");
   parser.add_option("--page", page, tr("Put K and V in shuffled pages of N keys (1 to 256); 0: contiguous"))
       ->type_name("N");

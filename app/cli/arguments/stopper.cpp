@@ -36,7 +36,8 @@ void Stopper::look(bool signal_came) {
 Result<void> Stopper::limit_time(double seconds) {
   constexpr double kLongest = 1e8;  // three years; beyond it durations overflow
   if (!(seconds >= 0) || seconds > kLongest) {
-    return bad_input(phrase("Invalid --time-limit {}; use 0 (no limit) to {:g} seconds.", seconds, kLongest));
+    return bad_input(
+        phrase("Invalid --time-limit {}; use a value from 0 (no limit) to {:g} seconds.", seconds, kLongest));
   }
   const std::lock_guard lock(mutex_);
   seconds_ = seconds;

@@ -84,7 +84,7 @@ Result<NamedKernels> choose_kernels(const BenchArguments& a, SweepSpec& s) {
   for (const KernelRow* row : named->rows) {
     s.kernels.emplace_back(row->id);
     if (a.device == "cpu" && row->processor == Processor::gpu)
-      return bad_input(phrase("{} runs on a GPU, but --device cpu was given.", row->id));
+      return bad_input(phrase("{} runs on a GPU, but --device cpu was given; use --device gpu.", row->id));
   }
   return named;
 }

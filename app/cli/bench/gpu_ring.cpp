@@ -165,7 +165,7 @@ std::string words_of_ring(const GpuRingMeasured& m) {
                    m.one_gpu.median / 1e3, m.one_gpu.q1 / 1e3, m.one_gpu.q3 / 1e3, m.one_gpu.median / m.time.median,
                    100 * m.one_gpu.median / m.time.median / static_cast<double>(m.turns.ranks), m.turns.ranks);
     if (m.link_bytes_a_us > 0)
-      text += phrase("link: {:.1f} GB/s each way, for a plain copy of a share while all GPUs copy\n",
+      text += phrase("link: {:.1f} GB/s each way, for a plain copy of a share of K and V while all GPUs copy\n",
                      m.link_bytes_a_us / 1e3);
     for (const auto& [n, us] : forecasts_of(m)) {
       text += phrase("forecast for {} GPUs: {:.3f} ms, speed-up {:.2f}", n, us / 1e3, m.one_gpu.median / us);

@@ -133,7 +133,7 @@ std::string words_of(const MeasuredRing& m) {
                m.one_rank.median / 1e3, m.one_rank.median / m.time.median,
                100 * m.one_rank.median / m.time.median / static_cast<double>(ring.ranks), ring.ranks);
   if (m.link_bytes_a_us > 0)
-    text += phrase("link: {:.3f} GB/s, for a plain copy of a share to the neighbour while all ranks copy\n",
+    text += phrase("link: {:.3f} GB/s, for a plain copy of a share of K and V to the neighbour while all ranks copy\n",
                    m.link_bytes_a_us / 1e3);
   text += m.same_bits ? tr("bits: identical to those of a single process walking the same ring\n")
                       : tr("bits: DIFFERENT from those of a single process walking the same ring\n");

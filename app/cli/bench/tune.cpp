@@ -41,7 +41,7 @@ Result<TuneSpec> spec_of(const TuneArguments& a, const KernelRow& row) {
   const auto device = choose_device(a.device);
   if (!device) return tl::unexpected(device.error());
   if (a.device == "cpu" && row.processor == Processor::gpu)
-    return bad_input(phrase("{} runs on a GPU, but --device cpu was given.", row.id));
+    return bad_input(phrase("{} runs on a GPU, but --device cpu was given; use --device gpu.", row.id));
   s.gpu = device->index;
   s.l2 = a.warm_l2 ? L2State::warm : L2State::cold;
   OptionArguments options = a.options;

@@ -94,7 +94,7 @@ std::string turns(const KernelRow& row, const TuneResult& r) {
   std::string text = tr("Timed alternately:\n");
   for (const std::size_t n : sides) {
     const TriedTile& t = r.tiles[n];
-    text += phrase("  {:<34} {:>10.1f} µs, median in {:.1f} to {:.1f} with 95 % confidence, n = {}, {}{}{}\n",
+    text += phrase("  {:<34} {:>10.1f} µs, 95 % interval of the median {:.1f} to {:.1f}, n = {}, {}{}{}\n",
                    tile_words(row, t.tile.options), t.turns.median, t.turns.ci_low, t.turns.ci_high, t.turns.n,
                    t.verdict, n == r.usual ? tr(", usual") : "", r.decision && n == r.chosen ? tr(", chosen") : "");
     if (const std::string words = resources(t.tile); !words.empty()) text += fmt::format("  {:<34} {}\n", "", words);

@@ -314,7 +314,7 @@ Command add_lab(Parser program) {
   a->build.add_to(parser);
   parser.add_flag("--json", a->as_json, tr("Print JSON"));
   parser.footer(
-      tr("Default problem: H 16, L 4096, D 64, in f32 or a type that the kernel supports. Exit code 1: the result is "
+      tr("Default problem: H 16, L 4096, D 64, in the first type that the kernel supports. Exit code 1: the result is "
          "wrong or the build failed.\n"
          "Examples:\n"
          "  attnscope lab --list\n"

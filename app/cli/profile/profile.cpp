@@ -118,9 +118,9 @@ Command add_profile(Parser program) {
   a->options.takes_tuned = true;
   a->options.add_to(parser, false);
   parser.footer(
-      tr("Instructions are counted as they appear in the machine code. This listing needs nvdisasm, which "
-         "comes with a\n"
-         "CUDA toolkit or through `attnscope doctor --fetch-cuda`. Everything else works without nvdisasm.\n"
+      tr("Instructions are counted as they appear in the machine code. This listing needs nvdisasm; install "
+         "a CUDA\n"
+         "toolkit or run `attnscope doctor --fetch-cuda`. Everything else works without nvdisasm.\n"
          "Examples:\n"
          "  attnscope profile flash_simt --d 64\n"
          "  attnscope profile flash_simt --l 4096 --hq 16 --d 64 --sample --save flash.attn\n"

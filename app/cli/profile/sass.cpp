@@ -159,8 +159,8 @@ Command add_sass(Parser program) {
   a->problem.add_to(parser, "--scale");
   parser.footer(
       tr("Addresses and label numbers are ignored, so identical code compares equal. The listing needs "
-         "nvdisasm, which comes\n"
-         "with a CUDA toolkit or through `attnscope doctor --fetch-cuda`.\n"
+         "nvdisasm; install a\n"
+         "CUDA toolkit or run `attnscope doctor --fetch-cuda`.\n"
          "Examples:\n"
          "  attnscope sass flash_mma:stages=2 flash_mma:stages=3 --d 64\n"
          "  attnscope sass flash_simt flash_mma --arch sm_80 --causal"));

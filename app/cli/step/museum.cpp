@@ -134,7 +134,7 @@ Result<int> examine(const Piece& p, std::uint64_t seed, const std::stop_token& s
     text += phrase("Likely cause    {}\n",
                    first->cause.empty() ? tr("No known cause fits; look at the operands of that step.") : first->cause);
   } else {
-    text += tr("First wrong     No step: the bug does not show with these numbers.\n");
+    text += tr("First wrong     No step: the bug does not show up with these numbers.\n");
   }
   text += ending(p) + window_words(p, seed, *found);
   if (auto r = print(text); !r) return tl::unexpected(r.error());

@@ -269,7 +269,7 @@ Command add_run(Parser program) {
   parser.add_option("--kernel", a->kernel, tr("Kernel to run, from `attnscope list`, or your own FILE.cu"))
       ->required()
       ->type_name("ID");
-  parser.add_option("--q", a->q, tr("Queries: [B,H,L,D], [H,L,D] or [L,D], C order, f2, f4 or f8"))
+  parser.add_option("--q", a->q, tr("Queries: [B,H,L,D], [H,L,D] or [L,D], C order, of type f2, f4 or f8"))
       ->required()
       ->type_name("FILE.npy");
   parser.add_option("--k", a->k, tr("Keys; may have fewer heads than Q"))->required()->type_name("FILE.npy");
@@ -279,10 +279,12 @@ Command add_run(Parser program) {
       ->type_name("FILE.npy");
   parser
       .add_option("--pages", a->pages,
-                  tr("Paged K and V: the table [B,T] (i4 or i8) of the pages that hold each batch's keys in order. "
-                     "The pools --k and --v are [P,H,page,D]"))
+                  tr("Paged K and V: the table [B,T] (i4 or i8) of the pages that hold each batch's keys in order. The "
+                     "pools --k and --v have shape [P,H,page,D]"))
       ->type_name("FILE.npy");
-  parser.add_option("--page", a->page, tr("Keys per page, 1 to 256; for fewer keys in total, add --key-lengths"))
+  parser
+      .add_option("--page", a->page,
+                  tr("Keys per page, 1 to 256; if a batch does not fill its pages, add --key-lengths"))
       ->type_name("N");
   add_layout(parser, a->layout,
              tr("Layout of the files: bhld, or blhd ([B,L,H,D] for Q, K, V, O and gradients); LSE is always "
@@ -290,10 +292,11 @@ Command add_run(Parser program) {
   a->scores.add_to(parser);
   a->mask.add_to(parser);
   parser.add_option("--scale", a->scale, tr("Scale factor for QK^T; default: 1/sqrt(D)"))->type_name("X");
-  parser.add_option("--dtype", a->dtype, tr("f32, f16 or bf16; default: the type of q"))->type_name("DTYPE");
+  parser.add_option("--dtype", a->dtype, tr("f32, f16 or bf16; default: the type of Q"))->type_name("DTYPE");
   add_output(parser, a->output);
   a->options.add_to(parser, true);
-  parser.add_option("--out", a->out, tr("O, with the same axes as q: f2 for f16, otherwise f4"))->type_name("FILE.npy");
+  parser.add_option("--out", a->out, tr("O, with the same axes as Q; type f2 for f16, otherwise f4"))
+      ->type_name("FILE.npy");
   parser
       .add_option("--lse", a->lse,
                   tr("LSE (natural logarithm, f4), shaped like O without the last axis; input of a backward pass"))

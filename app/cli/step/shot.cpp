@@ -336,7 +336,9 @@ Command add_shot(Parser program) {
                   tr("Show the rows and the recording of a saved session; --step refers to that recording"))
       ->type_name("FILE.attn");
   parser.add_option("--size", a->size, tr("Size in pixels; default: 1440x900"))->type_name("WxH");
-  parser.add_option("--scale", a->scale, tr("Size of text and tiles, 1 to 3; for the factor of QK^T, use --qk-scale"))
+  parser
+      .add_option("--scale", a->scale,
+                  tr("Size of text and tiles, 1 to 3; for the scale factor of QK^T, use --qk-scale"))
       ->type_name("X");
   parser.add_option("--theme", a->theme, tr("dark or light; default: dark"))->type_name("NAME");
   parser

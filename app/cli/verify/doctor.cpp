@@ -97,8 +97,8 @@ Finding look_at_display() {
   const auto display = check_display();
   if (display) return {Mark::works, "Window", *display, ""};
   return {Mark::note, "Window", display.error().message,
-          tr("start the window from a desktop session or over ssh -X; the commands and `attnscope shot` need no "
-             "display")};
+          tr("start the window from a desktop session or over ssh -X; the commands, including `attnscope shot`, need "
+             "no display")};
 }
 
 // `loss`: what it means where it cannot be written.

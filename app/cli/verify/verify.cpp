@@ -34,7 +34,7 @@ Result<NamedKernels> chosen_kernels(const VerifyArguments& a) {
   for (const std::string& file : a.files)
     if (!gpu::is_own_file(file))
       return bad_input(
-          phrase("{} is not a kernel file; use a name that ends in .cu, or --kernel for kernels of the ladder.", file));
+          phrase("{} is not a kernel file; use a name that ends in .cu, or --kernel for kernels on the ladder.", file));
   auto named = kernels_named("--kernel", names);
   if (!named) return named;
   // Those of the device where nobody named one: they are built as they ship.
@@ -136,8 +136,8 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
   if (!kernels) return tl::unexpected(kernels.error());
   if (auto r = check_hang_limit(a.hang_limit); !r) return tl::unexpected(r.error());
   if (a.device == "cpu" && !kernels->own.empty())
-    return bad_input(
-        phrase("{} runs on a GPU, but --device cpu was given.", gpu::own_source(*kernels->own.front())->name));
+    return bad_input(phrase("{} runs on a GPU, but --device cpu was given; use --device gpu.",
+                            gpu::own_source(*kernels->own.front())->name));
   const auto choice = choose_device(a.device.empty() && !kernels->own.empty() ? "gpu" : a.device);
   if (!choice) return tl::unexpected(choice.error());
   if (auto r = stopper.limit_time(a.time_limit); !r) return tl::unexpected(r.error());
@@ -221,7 +221,7 @@ Command add_verify(Parser program) {
   parser.add_option("--verify", a->rows, tr("Output rows to check if there are many: sampled or full"))
       ->type_name("WHICH");
   parser.add_flag("--repeat-list", a->repeat_list,
-                  tr("Instead of the paired list, check six shapes that suit many repeats"));
+                  tr("Instead of the paired list, check six shapes chosen for many repeats"));
   parser.add_flag("--scores", a->score_list, tr("Instead of the paired list, check softcap and ALiBi with every mask"));
   parser
       .add_option("--random", a->random,
@@ -235,8 +235,7 @@ Command add_verify(Parser program) {
   parser.add_flag("--traced", a->traced,
                   tr("GPU: check that the recorded run gives the same bits as the plain run, and that its recording "
                      "can be replayed"));
-  parser.add_option("--longest", a->longest, tr("Limit the numbers of queries and keys to this length; 0: no limit"))
-      ->type_name("N");
+  parser.add_option("--longest", a->longest, tr("Maximum number of queries and of keys; 0: no limit"))->type_name("N");
   parser.add_option("--repeats", a->repeats, tr("Number of runs of each case; all must give the same bits"))
       ->type_name("N");
   a->options.takes_tuned = true;

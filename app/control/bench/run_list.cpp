@@ -270,13 +270,12 @@ void RunList::install(FoundRuns found) {
   const bool news = surplus_.empty() && !found.surplus.empty();
   surplus_.insert(found.surplus.begin(), found.surplus.end());
   if (news)
-    context_.log.note(
-        plural(found.surplus.size(),
-               "{} run that is older than the newest {} and is not named, saved or ticked will be deleted "
-               "when this window closes. To keep it, tick or name it.",
-               "{} runs that are older than the newest {} and are not named, saved or ticked will be deleted "
-               "when this window closes. To keep a run, tick or name it.",
-               RunStore::kNewest));
+    context_.log.note(plural(found.surplus.size(),
+                             "{} run will be deleted when this window closes: it is older than the newest {} and not "
+                             "named, saved or ticked. To keep it, tick or name it.",
+                             "{} runs will be deleted when this window closes: they are older than the newest {} and "
+                             "not named, saved or ticked. To keep a run, tick or name it.",
+                             RunStore::kNewest));
 }
 
 void RunList::look() {

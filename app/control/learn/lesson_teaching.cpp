@@ -41,7 +41,7 @@ void Lessons::begin_teaching() {
   learner.place.teach = false;
   learner_ = std::move(learner);
   give(BeginClass{});
-  context_.log.note(tr("Page Down reveals the answer, then continues. Esc leaves. Nothing is saved here."));
+  context_.log.note(tr("Page Down reveals the answer, then moves on. Esc leaves. Nothing is saved here."));
   if (!learner_->open) return refresh();
   // The same beat with the same numbers, its question open again.
   open_ = learner_->open;

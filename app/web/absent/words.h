@@ -10,7 +10,7 @@ namespace attn {
 
 // `what`: a sentence that says what cannot be done here.
 inline std::string in_desktop(const std::string& what) {
-  return phrase("{} The desktop program can: see the line below the picture.", what);
+  return phrase("{} The desktop program can do this: see the line below the picture.", what);
 }
 
 }  // namespace attn

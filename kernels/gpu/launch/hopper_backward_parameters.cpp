@@ -42,7 +42,7 @@ Result<std::vector<Parameters>> hopper_backward_parameters(const Plan& plan, con
     const auto at = reinterpret_cast<DevicePointer>(place);
     if (spec.shape.size() == 4 && at % kUnit != 0)
       return bad_input(
-          phrase("{} starts at {:#x}; {} needs tensors aligned to {} bytes. flash_bwd accepts any alignment.",
+          phrase("{} starts at {:#x}, but {} needs tensors aligned to {} bytes. flash_bwd accepts any alignment.",
                  words_of(tensor), at, plan.kernel->id, kUnit));
   }
   Parameters parameters;

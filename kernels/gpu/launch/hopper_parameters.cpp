@@ -117,7 +117,7 @@ Result<void> check_address(const Plan& plan, Tensor tensor, DevicePointer at) {
   constexpr DevicePointer kUnit = 16;
   if (at % kUnit == 0) return ok();
   return bad_input(
-      phrase("{} starts at {:#x}; {} needs tensors aligned to {} bytes. Set copies = 2 to copy the tensor.",
+      phrase("{} starts at {:#x}, but {} needs tensors aligned to {} bytes. Set copies = 2 to copy the tensor.",
              words_of(tensor), at, plan.kernel->id, kUnit));
 }
 
@@ -125,8 +125,8 @@ Result<void> check_address(const Plan& plan, Tensor tensor, DevicePointer at) {
 Result<void> check_sums_address(const Plan& plan, DevicePointer at) {
   const DevicePointer unit = plan.problem.Dv % 2 == 0 ? 8 : 4;
   if (at % unit == 0) return ok();
-  return bad_input(phrase("{} starts at {:#x}; {} stores it in f32 only at multiples of {} bytes.", words_of(Tensor::o),
-                          at, plan.kernel->id, unit));
+  return bad_input(phrase("{} starts at {:#x}, but {} stores it in f32 only at multiples of {} bytes.",
+                          words_of(Tensor::o), at, plan.kernel->id, unit));
 }
 
 // From the tensors to their copies (Role::in), or from the copies to the tensors.

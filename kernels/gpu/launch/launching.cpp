@@ -174,7 +174,7 @@ Result<LoadedPlan> load_plan(const Plan& plan, bool aligned, const Stream& strea
   const auto queue = queue_of(stream);
   if (!queue) return tl::unexpected(queue.error());
   if (!plan.parts.empty() || has_own_parameters(*plan.kernel))
-    return fail(ErrorKind::failed, phrase("{} must be prepared for its addresses", plan.kernel->id));
+    return fail(ErrorKind::failed, phrase("{} must be prepared with the addresses of its tensors", plan.kernel->id));
   if (auto good = check_not_captured(plan, **queue); !good) return tl::unexpected(good.error());
   const auto loaded = load(plan, aligned, **queue);
   if (!loaded) return tl::unexpected(loaded.error());

@@ -172,8 +172,7 @@ Result<RingTurn> RingGradients::prepare(const Plan& plan, const Buffers& buffers
       last != kRoundedQueries)
     return fail(
         ErrorKind::cannot_run,
-        phrase("A ring can leave dQ of {} in f32 only by replacing {} as the last launch, but the last launch is "
-               "'{}'.",
+        phrase("A ring leaves dQ of {} in f32 by replacing the last launch, {}, but here the last launch is '{}'.",
                plan.kernel->id, kRoundedQueries, last));
   auto lists = hopper_backward_parameters(plan, buffers, *queue_);
   if (!lists) return tl::unexpected(lists.error());

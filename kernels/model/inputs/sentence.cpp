@@ -63,7 +63,7 @@ Result<std::vector<std::string>> sentence_words(std::string_view sentence) {
   bool within = false;
   for (std::size_t at = 0; at < sentence.size();) {
     const Character one = first_character(sentence.substr(at));
-    if (one.bytes == 0) return bad_input(phrase("The sentence is not valid UTF-8, starting at byte {}.", at + 1));
+    if (one.bytes == 0) return bad_input(phrase("The sentence is not valid UTF-8 at byte {}.", at + 1));
     if (one.code < 0x20 || (one.code >= 0x7f && one.code < 0xa0))
       return bad_input(phrase("The sentence has a control character at byte {}; separate words with spaces.", at + 1));
     const bool blank = one.code == ' ' || one.code == 0xa0;

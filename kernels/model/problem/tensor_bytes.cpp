@@ -42,11 +42,12 @@ Result<TensorBytes> split_inputs(const Problem& p, std::span<const std::byte> bl
   TensorBytes parts;
   for (const TensorSpec& spec : tensors_of(p)) {
     if (spec.role != Role::in || spec.in_problem) continue;
-    if (spec.bytes() > block.size()) return bad_input(tr("the request's tensors are shorter than the problem needs"));
+    if (spec.bytes() > block.size())
+      return bad_input(tr("the request's tensors have fewer bytes than the problem needs"));
     parts[spec.tensor] = block.first(static_cast<std::size_t>(spec.bytes()));
     block = block.subspan(parts[spec.tensor].size());
   }
-  if (!block.empty()) return bad_input(tr("the request's tensors are longer than the problem needs"));
+  if (!block.empty()) return bad_input(tr("the request's tensors have more bytes than the problem needs"));
   return parts;
 }
 

@@ -366,9 +366,9 @@ TEST_F(GpuBackward, APlanThatDoesNotEndWithTheRoundingOfQueriesIsRefused) {
     EXPECT_NE(turn.error().message.find(words), std::string::npos) << turn.error().message;
   };
   std::swap(plan->launches[1], plan->launches[2]);
-  refused("by replacing flash_bwd_hopper_dq as the last launch, but the last launch is 'flash_bwd_hopper_keys'");
+  refused("by replacing the last launch, flash_bwd_hopper_dq, but here the last launch is 'flash_bwd_hopper_keys'");
   plan->launches.clear();
-  refused("but the last launch is ''");
+  refused("but here the last launch is ''");
 }
 
 // A rank is asked for the rows of its tensors: one that got others says so.

@@ -100,7 +100,8 @@ TEST(Worker, UnknownGpuKernelOrShortTensorsAreRefused) {
   EXPECT_EQ(client.run(r, {kPlenty, {}}).error().kind, ErrorKind::cannot_run);
   r.kernel = "naive";
   r.problem.B = 2;
-  EXPECT_EQ(client.run(r, {kPlenty, {}}).error().message, "the request's tensors are shorter than the problem needs");
+  EXPECT_EQ(client.run(r, {kPlenty, {}}).error().message,
+            "the request's tensors have fewer bytes than the problem needs");
   EXPECT_TRUE(client.run(request(nullptr), {kPlenty, {}}).error().message.find("already uses GPU 1") !=
               std::string::npos);
 }

@@ -352,9 +352,9 @@ TEST(SweepEstimate, IsNoLessThanItMayBe) {
   SweepSpec s = quick();
   s.values = {64, 128, 256, 512, 1024};
   s.seconds_per_point = 2.5;
-  EXPECT_NE(estimate(s).words.find("up to 13 s of repeats"), std::string::npos) << estimate(s).words;
+  EXPECT_NE(estimate(s).words.find("up to 13 s of measuring"), std::string::npos) << estimate(s).words;
   s.seconds_per_point = 25;  // 125 s
-  EXPECT_NE(estimate(s).words.find("up to 3 min of repeats"), std::string::npos) << estimate(s).words;
+  EXPECT_NE(estimate(s).words.find("up to 3 min of measuring"), std::string::npos) << estimate(s).words;
 }
 
 TEST(SweepEstimate, KnowsTheTimeFromEarlierRowsOfTheSameKernels) {

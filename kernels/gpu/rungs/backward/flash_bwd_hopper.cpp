@@ -20,7 +20,7 @@ constexpr std::int64_t kThreadsOfDq = 128, kOfThread = 16;  // numbers of dQ
 Result<void> check_problem(const KernelRow& row, const Problem& p) {
   if (p.D != p.Dv || (p.D != 64 && p.D != 128))
     return fail(ErrorKind::cannot_run,
-                phrase("{} supports D = Dv = 64 or 128, not D = {}, Dv = {}; flash_bwd supports all dimensions.",
+                phrase("{} supports D = Dv = 64 or 128, not D = {} and Dv = {}; flash_bwd supports all dimensions.",
                        row.id, p.D, p.Dv));
   if (p.changes_scores())
     return fail(ErrorKind::cannot_run, phrase("{} does not support bias, softcap or ALiBi; flash_bwd does.", row.id));

@@ -50,8 +50,8 @@ Result<Options> options_for(const KernelRow& row, const Problem& p, Options o, c
   if (auto good = check_rows_per_thread(row, *resolved); !good) return tl::unexpected(good.error());
   if (const std::int64_t bytes = shared_bytes(p, *resolved); bytes > arch->shared_block) {
     return bad_input(
-        phrase("{} at {} x {}, D = {} needs {} bytes of shared memory per block; {} has {}. Use a smaller Br or "
-               "Bc, or omit the tile.",
+        phrase("{} at {} x {} with D = {} needs {} bytes of shared memory per block, but {} has {}. Use a smaller Br "
+               "or Bc, or omit the tile.",
                row.id, resolved->br, resolved->bc, p.D, bytes, d.arch, arch->shared_block));
   }
   return resolved;
@@ -71,15 +71,13 @@ TraceFacts trace(const Problem&, const Options&) {
 
 std::span<const Experiment> flash_simt_experiments() {
   static const std::array kTable{
-      Experiment{
-          .id = "pad_away",
-          .title = marked("Remove the padding"),
-          .rung = "flash_simt",
-          .question = marked("Why are there 4 floats between the rows of Q and K in shared memory?"),
-          .change = marked("The rows are contiguous: k_stride 32 instead of 36."),
-          .answer = marked(
-              "On an H100 (L = 4096, H = 16, D = 64): 3.76 ms instead of 2.09 ms, and 475 million bank conflicts "
-              "instead of 6. Rows read together fall into the same banks.")},
+      Experiment{.id = "pad_away",
+                 .title = marked("Remove the padding"),
+                 .rung = "flash_simt",
+                 .question = marked("Why are there 4 floats between the rows of Q and K in shared memory?"),
+                 .change = marked("The rows are contiguous: k_stride 32 instead of 36."),
+                 .answer = marked("On an H100 (L = 4096, H = 16, D = 64): 3.76 ms instead of 2.09 ms, and 475 million "
+                                  "bank conflicts instead of 6 million. Rows read together fall into the same banks.")},
       Experiment{
           .id = "drop_prefetch",
           .title = marked("Drop the prefetch"),

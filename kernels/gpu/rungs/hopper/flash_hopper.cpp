@@ -66,8 +66,8 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const HopperTile
                             p.Hq / p.Hkv, t.pack));
   if (t.copies == Copies::none && needs_copies(p))
     return bad_input(
-        phrase("{} reads only tensors with rows aligned to 16 bytes. With D = {}, Dv = {}, some rows are not aligned; "
-               "set copies = 1 to copy those tensors.",
+        phrase("{} reads only tensors with rows aligned to 16 bytes. With D = {} and Dv = {}, some rows are not "
+               "aligned; set copies = 1 to copy those tensors.",
                row.id, p.D, p.Dv));
   if (t.form == 4 && (t.consumers < 2 || t.consumers > 3 || t.slots % 2 != 0))
     return bad_input(phrase("{} in form 4 needs 128 or 192 query rows and an even number of stages.", row.id));
@@ -78,14 +78,14 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const HopperTile
         phrase("{} needs a half step that is a multiple of 16 below {} keys, not {}.", row.id, t.keys, t.half));
   if (const std::int64_t takes = registers_of(p, t), has = registers_for(t); takes > has)
     return bad_input(
-        phrase("{} at {} x {}, form {}, Dv = {} would hold S, P and O in {} registers per thread; with {} consumers, "
-               "the limit is {}. Use fewer keys or rows.",
+        phrase("{} at {} x {} with form {} and Dv = {} would hold S, P and O in {} registers per thread; with {} "
+               "consumers, the limit is {}. Use fewer keys or rows.",
                row.id, o.br, t.keys, t.form, p.Dv, takes, t.consumers, has));
   const std::int64_t bytes = shared_bytes(p, t);
   if (bytes > arch.shared_block)
     return bad_input(
-        phrase("{} at {} x {}, {} stages, {} Q buffers, D = {}, Dv = {} needs {} bytes of shared memory per "
-               "block; {} has {}. Use fewer stages or Q buffers.",
+        phrase("{} at {} x {} with {} stages, {} Q buffers, D = {} and Dv = {} needs {} bytes of shared memory per "
+               "block, but {} has {}. Use fewer stages or Q buffers.",
                row.id, o.br, t.keys, t.slots, t.queries, p.D, p.Dv, bytes, d.arch, arch.shared_block));
   return ok();
 }
@@ -226,7 +226,7 @@ FragmentLayout make_layout() {
                     marked("No lane ever holds it: the descriptor says that the sum runs down the rows, and the tensor "
                            "cores transpose it while reading.")),
       two_sums(marked("first warp's rows, 16 of the N sums,"),
-               marked("The sum over all key tiles stays here and leaves through the rows that held Q.")),
+               marked("The sum over all key tiles stays here until it leaves through the rows that held Q.")),
   };
   FragmentRow& o = layout.tiles.back();
   o.shared = four_matrices;

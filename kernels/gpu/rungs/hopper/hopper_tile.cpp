@@ -16,8 +16,10 @@ constexpr Option kHopperForm{.name = "form",
                              .tuned = true};
 constexpr Option kHopperQueries{
     .name = "queries", .title = marked("Q buffers"), .help = marked("Q buffers per warpgroup"), .tuned = true};
-constexpr Option kHopperPack{
-    .name = "pack", .title = marked("pack"), .unit = marked("heads"), .help = marked("Heads packed as rows of a tile")};
+constexpr Option kHopperPack{.name = "pack",
+                             .title = marked("pack"),
+                             .unit = marked("heads"),
+                             .help = marked("Number of heads packed as rows of a tile")};
 constexpr Option kHopperSplit{.name = "split",
                               .title = marked("split"),
                               .unit = marked("eighths"),
@@ -40,11 +42,13 @@ constexpr std::int64_t kSteps[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 constexpr Option kHopperStep{
     .name = "step",
     .title = marked("step"),
-    .help = marked("Number of the kernel's ideas that are active. 1: TMA and wgmma. 2: two consumers and a ring. 3: "
-                   "the consumers take turns. 4: they overlap their own work instead of taking turns. 5: they overlap "
-                   "each other instead of 3 and 4. 6: P V of the first keys runs early. 7: persistent blocks. 8: "
-                   "longest tile first, in even waves. 9: the diagonal in halves, with skips. 10: m moves only past "
-                   "2^8. 11: exponentials before the maximum, with S in turns, where P V is one product"),
+    .help = marked(
+        "How many of the kernel's ideas are active. 1: TMA and wgmma. 2: two consumers and a ring. 3: the consumers "
+        "take turns. 4: the consumers overlap their own work instead of taking turns. 5: the consumers overlap "
+        "each other, in place of 3 and 4. 6: P V of the first keys runs early. 7: persistent blocks. 8: longest tile "
+        "first, "
+        "in even waves. 9: the diagonal in half steps, with skips. 10: m moves only past 2^8. 11: exponentials before "
+        "the maximum, and consumers taking turns at S, if P V is one product"),
     .swept = kSteps};
 constexpr Option kHopperLate{
     .name = "late",

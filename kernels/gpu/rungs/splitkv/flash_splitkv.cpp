@@ -43,13 +43,13 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const Options& o
                         const ArchLimits& arch) {
   if (const std::int64_t takes = split_registers(p, o); takes > kSplitRegisters)
     return bad_input(
-        phrase("{} at {} x {}, Dv = {} would hold S and O in {} registers per thread; at most {} fit. Use fewer "
+        phrase("{} at {} x {} with Dv = {} would hold S and O in {} registers per thread; at most {} fit. Use fewer "
                "rows or keys, or omit the tile.",
                row.id, o.br, o.bc, p.Dv, takes, kSplitRegisters));
   if (const std::int64_t bytes = split_shared_bytes(p, o); bytes > arch.shared_block)
     return bad_input(
-        phrase("{} at {} x {}, {} threads, {} stages, D = {}, Dv = {} needs {} bytes of shared memory per "
-               "block; {} has {}. Use fewer threads or stages, or omit them.",
+        phrase("{} at {} x {} with {} threads, {} stages, D = {} and Dv = {} needs {} bytes of shared memory per "
+               "block, but {} has {}. Use fewer threads or stages, or omit them.",
                row.id, o.br, o.bc, o.threads, o.stages, p.D, p.Dv, bytes, d.arch, arch.shared_block));
   return ok();
 }

@@ -369,8 +369,8 @@ TEST(Generators, SentencesThatAreNoneAreRefusedInWords) {
   EXPECT_NE(why("a seventeen_letters").find("longer than 16 characters"), std::string::npos);
   EXPECT_NE(why("a\tb c").find("control character at byte 2"), std::string::npos);
   EXPECT_NE(why("a \u0085 c").find("control character at byte 3"), std::string::npos);
-  EXPECT_NE(why("a b\xff").find("not valid UTF-8, starting at byte 4"), std::string::npos);
-  EXPECT_NE(why("a \xc0\x80 b").find("not valid UTF-8, starting at byte 3"), std::string::npos) << "an overlong zero";
+  EXPECT_NE(why("a b\xff").find("not valid UTF-8 at byte 4"), std::string::npos);
+  EXPECT_NE(why("a \xc0\x80 b").find("not valid UTF-8 at byte 3"), std::string::npos) << "an overlong zero";
   EXPECT_NE(why(std::string(2000, ' ') + "a b").find("2003 bytes; the limit is 1024"), std::string::npos);
   InputSpec spec;
   spec.generator = Generator::words;

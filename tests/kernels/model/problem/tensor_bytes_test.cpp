@@ -67,9 +67,9 @@ TEST(TensorBlock, OfAnotherSizeIsRefused) {
   const std::vector<std::byte> block(2 * 5 * 8 * 2 + 5 * 4 * 2 + 5 * 5 * 4);
   EXPECT_TRUE(split_inputs(p, block));
   EXPECT_EQ(split_inputs(p, std::span(block).subspan(1)).error().message,
-            "the request's tensors are shorter than the problem needs");
+            "the request's tensors have fewer bytes than the problem needs");
   p.bias_shape.clear();
-  EXPECT_EQ(split_inputs(p, block).error().message, "the request's tensors are longer than the problem needs");
+  EXPECT_EQ(split_inputs(p, block).error().message, "the request's tensors have more bytes than the problem needs");
 }
 
 TEST(TensorBlock, OutputsComeBackAndTheRestOfTheBlockIsLeft) {

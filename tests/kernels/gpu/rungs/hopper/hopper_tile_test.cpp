@@ -233,7 +233,7 @@ TEST(HopperTile, RefusesInWords) {
             "flash_hopper runs on sm_90a, not on sm_80: wgmma and the tensor maps that it needs exist only on Hopper; "
             "on other GPUs, flash_mma is the fastest in f16 and bf16");
   EXPECT_EQ(refusal(problem(4096, 59), copying(0)),
-            "flash_hopper reads only tensors with rows aligned to 16 bytes. With D = 59, Dv = 59, some rows are not "
+            "flash_hopper reads only tensors with rows aligned to 16 bytes. With D = 59 and Dv = 59, some rows are not "
             "aligned; set copies = 1 to copy those tensors.");
   Options o = at_step(3);
   o.br = 192;
@@ -242,11 +242,11 @@ TEST(HopperTile, RefusesInWords) {
   o = {};
   o.bc = 256;
   EXPECT_EQ(refusal(p, o),
-            "flash_hopper at 192 x 256, form 5, Dv = 128 would hold S, P and O in 224 registers per thread; with "
-            "3 consumers, the limit is 160. Use fewer keys or rows.");
+            "flash_hopper at 192 x 256 with form 5 and Dv = 128 would hold S, P and O in 224 registers per thread; "
+            "with 3 consumers, the limit is 160. Use fewer keys or rows.");
   o = {};
   o.stages = 8;
-  EXPECT_NE(refusal(p, o).find("per block; sm_90a has 232448. Use fewer stages or Q buffers."), std::string::npos)
+  EXPECT_NE(refusal(p, o).find("per block, but sm_90a has 232448. Use fewer stages or Q buffers."), std::string::npos)
       << refusal(p, o);
 }
 
