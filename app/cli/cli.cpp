@@ -129,7 +129,7 @@ std::string word_before_command(const CLI::App& program) {
 
 int run_checked(int argc, char** argv) {
   CLI::App program(tr("A microscope for attention kernels: step through them, measure them, and check them.\n"
-                      "Without a command, it opens the window."),
+                      "With no command, attnscope opens the window."),
                    "attnscope");
   program.footer(
       tr("Exit codes: 0 done, 1 a check failed, 2 bad usage or input, 3 cannot run on this machine, 130 "

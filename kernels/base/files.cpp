@@ -295,7 +295,7 @@ Result<void> write_file_atomically(const fs::path& file, const Pieces& next) {
   if (!S_ISREG(status.st_mode)) return write_in_place(file, next);
   if (is_read_only(file)) {
     return fail(ErrorKind::io,
-                phrase("Cannot write {}: it is read-only. Name another file or make it writable.", file.string()));
+                phrase("Cannot write {}: it is read-only. Make it writable or name another file.", file.string()));
   }
   std::error_code error;
   const fs::path target = fs::canonical(file, error);

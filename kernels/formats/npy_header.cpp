@@ -159,7 +159,8 @@ Result<RawNpyHeader> parse_raw_npy_header(std::span<const std::byte> head, const
   if (head.size() < begin) return refuse(name, tr("it ends inside its header"));
   const std::uint64_t length = little_endian(head.subspan(8, length_bytes));
   if (length > kMaxNpyHeader - begin) {
-    return refuse(name, phrase("its header claims {} bytes; the limit is {}", length, kMaxNpyHeader - begin));
+    return refuse(name,
+                  phrase("its header claims to be {} bytes long; the limit is {}", length, kMaxNpyHeader - begin));
   }
   if (length > head.size() - begin) return refuse(name, tr("it ends inside its header"));
 

@@ -64,7 +64,7 @@ class Builder {
         if (state.kind != StateKind::wait || (state.of != StateOf::k && state.of != StateOf::v)) continue;
         SlotUse* use = use_of(next[all[n].slot], all[n].slot);
         if (use == nullptr || use->tile != all[n].tile || use->of_v != (state.of == StateOf::v))
-          return bad_input(phrase("lane {} reads a tile {} in slot {} that no lane requested.", p_.lanes[l],
+          return bad_input(phrase("lane {} reads tile {} in slot {}, which no lane requested.", p_.lanes[l],
                                   all[n].tile, all[n].slot));
         ++next[all[n].slot];
         use->landed = std::min(use->landed, all[n].to);

@@ -139,7 +139,7 @@ Result<void> check_writable(const std::string& option, const std::string& file) 
   }
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return ok();  // /dev/stdout
   if (is_read_only(path)) {
-    return fail(ErrorKind::io, phrase("{} {} is read-only; name another file or make it writable.", option, file));
+    return fail(ErrorKind::io, phrase("{} {} is read-only; make it writable or name another file.", option, file));
   }
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   if (!std::filesystem::is_directory(folder, error)) {

@@ -329,7 +329,9 @@ Command add_ring(Parser program) {
                   tr("Kernel; default: cpu_flash, or flash_hopper with --gpus; with --pass backward: cpu_flash_bwd, or "
                      "flash_bwd_hopper with --gpus"))
       ->type_name("ID");
-  parser.add_option("--ranks", a->ranks, tr("Number of processes, 1 to 64; several numbers: one ring of each size"))
+  parser
+      .add_option("--ranks", a->ranks,
+                  tr("Number of ranks, 1 to 64, one process each; several numbers: one ring of each size"))
       ->type_name("N,N,...");
   parser
       .add_option("--gpus", a->gpus,
@@ -350,8 +352,7 @@ Command add_ring(Parser program) {
   a->options.add_to(parser, false);
   parser.add_option("--generator", a->generator, tr("How to generate numbers"))->type_name("NAME");
   parser.add_option("--seed", a->seed, tr("Seed of the generator"))->type_name("N");
-  parser
-      .add_option("--repeats", a->repeats, tr("Number of timed runs after one warm-up; default: 5, or 20 with --gpus"))
+  parser.add_option("--repeats", a->repeats, tr("Number of repeats after one warm-up; default: 5, or 20 with --gpus"))
       ->type_name("N");
   add_hang_limit(parser, a->hang_limit, tr("Stop the ring if no rank reports for this many seconds"));
   parser.add_option("--json", a->json_file, tr("Write all measurements and every span of every rank"))

@@ -191,7 +191,8 @@ Command add_worker(Parser program) {
   auto a = std::make_shared<WorkerArguments>();
   Parser parser = program.add_subcommand("worker", tr("Drive a GPU; started by the program"));
   parser.add_flag("--check", a->check, tr("Run a small kernel, kill its worker, and check that the next one works"));
-  parser.add_flag("--compile", a->compile, tr("Compile your sources, within limits; started by the program"));
+  parser.add_flag("--compile", a->compile,
+                  tr("Compile your sources, with limits on time and memory; started by the program"));
   parser.add_flag("--rank", a->rank, tr("Act as a rank of a ring; started by the program"));
   parser.add_flag("--gpu-rank", a->gpu_rank, tr("Act as a rank of a ring of GPUs; started by the program"));
   parser.add_option("--gpu", a->gpu, tr("GPU for --check, --time and --measure"))->type_name("N");

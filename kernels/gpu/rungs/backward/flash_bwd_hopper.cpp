@@ -87,8 +87,7 @@ KernelRow flash_bwd_hopper_row() {
       "copy engine.");
   row.source = marked("Shah et al. 2024, FlashAttention-3; PTX ISA, wgmma and cp.reduce.async.bulk");
   row.elsewhere = marked(
-      "wgmma and the tensor maps that it needs exist only on Hopper; on other GPUs, flash_bwd is the fastest in f16 "
-      "and bf16");
+      "wgmma and the tensor maps that it needs exist only on Hopper; on other GPUs, use flash_bwd for f16 and bf16");
   row.products = {Pipe::warpgroup_half, 1};
   row.d_q_sums = d_q_sums;
   row.deterministic = &kDeterministic;

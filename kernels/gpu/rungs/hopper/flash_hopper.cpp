@@ -270,8 +270,7 @@ KernelRow flash_hopper_row() {
       "One warpgroup copies, and the others hide each other's softmax. Persistent blocks take tiles from a counter.");
   row.source = marked("Shah et al. 2024, FlashAttention-3; PTX ISA, wgmma and cp.async.bulk.tensor");
   row.elsewhere = marked(
-      "wgmma and the tensor maps that it needs exist only on Hopper; on other GPUs, flash_mma is the fastest in f16 "
-      "and bf16");
+      "wgmma and the tensor maps that it needs exist only on Hopper; on other GPUs, use flash_mma for f16 and bf16");
   row.products = {Pipe::warpgroup_half, 1};
   row.fragments = &fragments();
   row.experiments = experiments();

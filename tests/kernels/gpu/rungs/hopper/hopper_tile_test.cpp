@@ -231,7 +231,7 @@ TEST(HopperTile, RefusesInWords) {
   const Problem p = problem(4096, 128);
   EXPECT_EQ(refusal(p, {}, "sm_80"),
             "flash_hopper runs on sm_90a, not on sm_80: wgmma and the tensor maps that it needs exist only on Hopper; "
-            "on other GPUs, flash_mma is the fastest in f16 and bf16");
+            "on other GPUs, use flash_mma for f16 and bf16");
   EXPECT_EQ(refusal(problem(4096, 59), copying(0)),
             "flash_hopper reads only tensors with rows aligned to 16 bytes. With D = 59 and Dv = 59, some rows are not "
             "aligned; set copies = 1 to copy those tensors.");
