@@ -25,7 +25,7 @@ def plan():
     text = run("tune", "flash_mma", "--dtype", "f16", "--l", "4096", "--d", "256", "--plan", "--arch", "sm_86")
     report.check(text.returncode == 0, f"exit {text.returncode}: {text.stderr}")
     report.check(", usual" in text.stdout and "B shared, at most" in text.stdout, text.stdout[:300])
-    report.check("bytes of shared memory per block, but sm_86 has 101376" in text.stdout, "no refusal in words")
+    report.check("bytes of shared memory, but sm_86 has 101376" in text.stdout, "no refusal in words")
     table = run("tune", "flash_mma", "--dtype", "f16", "--l", "4096", "--d", "64", "--plan", "--arch", "sm_90a",
                 "--csv", "-")
     rows = rows_of(table.stdout)

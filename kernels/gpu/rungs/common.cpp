@@ -115,8 +115,8 @@ Result<void> check_rows_per_thread(const KernelRow& row, const Options& o) {
   const std::int32_t rows = kLanesPerRow * o.br / o.threads;
   if (rows * o.threads == kLanesPerRow * o.br && rows >= 1 && rows <= kMaxRowsPerThread) return ok();
   return bad_input(
-      phrase("{} needs {} to {} threads for {} query rows per tile: 1 to {} whole rows per thread (16 x Br / threads), "
-             "not {} threads.",
+      phrase("{} needs {} to {} threads for {} query rows per tile, so that each thread has 1 to {} whole rows (16 x "
+             "Br / threads); {} threads do not work.",
              row.id, std::max(32, kLanesPerRow * o.br / kMaxRowsPerThread), std::min(1024, kLanesPerRow * o.br), o.br,
              kMaxRowsPerThread, o.threads));
 }

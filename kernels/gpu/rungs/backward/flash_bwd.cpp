@@ -76,8 +76,8 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const Options& o
   const std::int64_t bytes = shared_bytes(p, o);
   if (bytes <= arch.shared_block) return ok();
   return bad_input(
-      phrase("{} at {} x {} with {} stages, D = {} and Dv = {} needs {} bytes of shared memory per block, but {} has "
-             "{}. Use a smaller Br or Bc or fewer stages, or omit the tile.",
+      phrase("{} does not fit at {} x {} with {} stages, D = {} and Dv = {}: a block needs {} bytes of shared memory, "
+             "but {} has {}. Use a smaller Br or Bc or fewer stages, or omit the tile.",
              row.id, o.br, o.bc, o.stages, p.D, p.Dv, bytes, d.arch, arch.shared_block));
 }
 

@@ -46,8 +46,8 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   const std::int64_t bytes = shared_bytes(p, *resolved);
   if (bytes > arch->shared_block) {
     return bad_input(
-        phrase("{} at {} x {} with D = {} needs {} bytes of shared memory per block, but {} has {}. Use a smaller Br "
-               "or Bc, or omit the tile.",
+        phrase("{} does not fit at {} x {} with D = {}: a block needs {} bytes of shared memory, but {} has {}. Use a "
+               "smaller Br or Bc, or omit the tile.",
                row.id, resolved->br, resolved->bc, p.D, bytes, d.arch, arch->shared_block));
   }
   std::vector<Launch> launches{

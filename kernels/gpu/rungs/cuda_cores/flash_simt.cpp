@@ -50,8 +50,8 @@ Result<Options> options_for(const KernelRow& row, const Problem& p, Options o, c
   if (auto good = check_rows_per_thread(row, *resolved); !good) return tl::unexpected(good.error());
   if (const std::int64_t bytes = shared_bytes(p, *resolved); bytes > arch->shared_block) {
     return bad_input(
-        phrase("{} at {} x {} with D = {} needs {} bytes of shared memory per block, but {} has {}. Use a smaller Br "
-               "or Bc, or omit the tile.",
+        phrase("{} does not fit at {} x {} with D = {}: a block needs {} bytes of shared memory, but {} has {}. Use a "
+               "smaller Br or Bc, or omit the tile.",
                row.id, resolved->br, resolved->bc, p.D, bytes, d.arch, arch->shared_block));
   }
   return resolved;

@@ -84,8 +84,8 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const HopperTile
   const std::int64_t bytes = shared_bytes(p, t);
   if (bytes > arch.shared_block)
     return bad_input(
-        phrase("{} at {} x {} with {} stages, {} Q buffers, D = {} and Dv = {} needs {} bytes of shared memory per "
-               "block, but {} has {}. Use fewer stages or Q buffers.",
+        phrase("{} does not fit at {} x {} with {} stages, {} Q buffers, D = {} and Dv = {}: a block needs {} bytes of "
+               "shared memory, but {} has {}. Use fewer stages or Q buffers.",
                row.id, o.br, t.keys, t.slots, t.queries, p.D, p.Dv, bytes, d.arch, arch.shared_block));
   return ok();
 }

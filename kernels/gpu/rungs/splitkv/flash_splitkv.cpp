@@ -48,8 +48,8 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const Options& o
                row.id, o.br, o.bc, p.Dv, takes, kSplitRegisters));
   if (const std::int64_t bytes = split_shared_bytes(p, o); bytes > arch.shared_block)
     return bad_input(
-        phrase("{} at {} x {} with {} threads, {} stages, D = {} and Dv = {} needs {} bytes of shared memory per "
-               "block, but {} has {}. Use fewer threads or stages, or omit them.",
+        phrase("{} does not fit at {} x {} with {} threads, {} stages, D = {} and Dv = {}: a block needs {} bytes of "
+               "shared memory, but {} has {}. Use fewer threads or stages, or omit them.",
                row.id, o.br, o.bc, o.threads, o.stages, p.D, p.Dv, bytes, d.arch, arch.shared_block));
   return ok();
 }

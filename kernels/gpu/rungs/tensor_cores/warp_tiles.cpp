@@ -43,9 +43,9 @@ Result<void> check_arch(const KernelRow& row, const Problem& p, const Options& o
   const std::string stages = o.stages == 0 ? "" : phrase(", {} stages", o.stages);
   const char* const advice = o.stages == 0 ? tr("Use a smaller Br or Bc, or omit the tile.")
                                            : tr("Use a smaller Br or Bc or fewer stages, or omit the tile.");
-  return bad_input(
-      phrase("{} at {} x {}{}, D = {} and Dv = {} needs {} bytes of shared memory per block, but {} has {}. {}", row.id,
-             o.br, o.bc, stages, p.D, p.Dv, bytes, d.arch, arch.shared_block, advice));
+  return bad_input(phrase(
+      "{} does not fit at {} x {}{}, D = {} and Dv = {}: a block needs {} bytes of shared memory, but {} has {}. {}",
+      row.id, o.br, o.bc, stages, p.D, p.Dv, bytes, d.arch, arch.shared_block, advice));
 }
 
 }  // namespace

@@ -246,7 +246,8 @@ TEST(HopperTile, RefusesInWords) {
             "with 3 consumers, the limit is 160. Use fewer keys or rows.");
   o = {};
   o.stages = 8;
-  EXPECT_NE(refusal(p, o).find("per block, but sm_90a has 232448. Use fewer stages or Q buffers."), std::string::npos)
+  EXPECT_NE(refusal(p, o).find("bytes of shared memory, but sm_90a has 232448. Use fewer stages or Q buffers."),
+            std::string::npos)
       << refusal(p, o);
 }
 

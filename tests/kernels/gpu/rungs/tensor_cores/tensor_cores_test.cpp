@@ -122,8 +122,8 @@ TEST(TensorCoreRungs, RefuseThreadsThatLeaveAWarpOtherRows) {
 TEST(TensorCoreRungs, RefuseATileThatSharedMemoryCannotHold) {
   const std::string words = refusal("flash_mma", problem(256, DType::f16), options(128, 64, 256, 3));
   EXPECT_EQ(words,
-            "flash_mma at 128 x 64, 3 stages, D = 256 and Dv = 256 needs 262144 bytes of shared memory per block, but "
-            "sm_90a has 232448. Use a smaller Br or Bc or fewer stages, or omit the tile.");
+            "flash_mma does not fit at 128 x 64, 3 stages, D = 256 and Dv = 256: a block needs 262144 bytes of shared "
+            "memory, but sm_90a has 232448. Use a smaller Br or Bc or fewer stages, or omit the tile.");
   EXPECT_EQ(refusal("flash_mma", problem(256, DType::f16), options(128, 64, 256, 2)), "taken");
 }
 
