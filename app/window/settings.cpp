@@ -97,7 +97,7 @@ LoadedSettings defaults(std::string said, bool may_save) {
 
 // What a newer program wrote is its own: nothing of it is read, and nothing is written over it.
 LoadedSettings newer(std::int64_t version) {
-  return defaults(phrase("The settings file has version {}, but this program supports {}. The file is left as it is. "
+  return defaults(phrase("The settings file has version {}, but this program supports {}. The file is left unchanged. "
                          "This run uses default settings and does not save changes.",
                          version, kSettingsVersion),
                   false);
@@ -227,7 +227,8 @@ LoadedSettings load_settings(const std::filesystem::path& file) {
   const auto bad = std::filesystem::path(file.string() + ".bad");
   std::filesystem::rename(file, bad, error);
   if (error)
-    return defaults(phrase("{} Using default settings, and leaving the file as it is.", parsed.error().message), false);
+    return defaults(phrase("{} Using default settings, and leaving the file unchanged.", parsed.error().message),
+                    false);
   return defaults(phrase("{} The file was kept as {}; using default settings.", parsed.error().message, bad.string()),
                   true);
 }

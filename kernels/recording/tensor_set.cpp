@@ -42,9 +42,9 @@ bool fits(const std::vector<std::string>& words, std::int64_t each, std::int64_t
 }  // namespace
 
 Error no_tensor(const Problem& p, Tensor t, const std::string& where) {
-  return {ErrorKind::bad_input, phrase("{}: {} cannot be stored with {}, which either does not have it or defines it "
-                                       "itself.",
-                                       where, words_of(t), describe(p))};
+  return {ErrorKind::bad_input,
+          phrase("{}: {} cannot be stored with {}, because that problem has no such tensor or defines it itself.",
+                 where, words_of(t), describe(p))};
 }
 
 Result<void> check_named_tensors(const Problem& p, std::int64_t splits, std::span<const NamedTensor> tensors,

@@ -163,9 +163,9 @@ bool is_of_plain_layout(const Measurement& m) {
 std::string layout_words(const Measurement& m) {
   std::string words;
   if (const Figure& f = figure(m, kPages.metric); f.available())
-    words = phrase("{:.3f}× the time of contiguous K and V", f.value);
+    words = phrase("{:.3f}× the time with contiguous K and V", f.value);
   if (const Figure& f = figure(m, kLengths.metric); f.available())
-    words += (words.empty() ? "" : ", ") + phrase("{:.3f}× the time of equal key lengths", f.value);
+    words += (words.empty() ? "" : ", ") + phrase("{:.3f}× the time with equal key lengths", f.value);
   return words.empty() ? words : phrase("{} (derived)", words);
 }
 

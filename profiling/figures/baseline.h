@@ -33,7 +33,7 @@ using RowsOfRuns = std::vector<std::span<const Measurement>>;
 void relate_to_layouts(Measurement& m, const RowsOfRuns& runs);
 // Whether that leaves the row as it is, whatever the runs: it is of no such layout, and its figures say so.
 bool is_of_plain_layout(const Measurement& m);
-// The figures in words: "1.020× the time of contiguous K and V (derived)"; empty: neither.
+// The figures in words: "1.020× the time with contiguous K and V (derived)"; empty: neither.
 std::string layout_words(const Measurement& m);
 
 // Gives each row the median of the same kernel on the same problem in another run, called `words`, and fills its

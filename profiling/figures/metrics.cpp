@@ -341,9 +341,9 @@ constexpr std::array kMetrics{
              marked("Bytes per thread that the compiler spilled to memory, counting stores and "
                     "loads.")),
     compiled("shared_static_bytes", marked("Static shared memory"), "B", shared_memory, neither,
-             marked("Shared memory per block that the compiler allocated.")),
+             marked("Shared memory that the compiler allocated for a block.")),
     compiled("shared_dynamic_bytes", marked("Dynamic shared memory"), "B", shared_memory, neither,
-             marked("Shared memory per block that the launch requests.")),
+             marked("Shared memory that the launch requests for a block.")),
     counted("shared_wavefronts_count", marked("Shared wavefronts"), "1", shared_memory, neither,
             marked("Passes through shared memory that all accesses needed."), kWavefronts, kNoGpuCounter),
     counted("shared_conflicts_count", marked("Bank conflicts"), "1", shared_memory, down,

@@ -102,7 +102,7 @@ double median_clock(const std::vector<GpuRingRun>& runs, std::size_t rank) {
 // Where there is no model of a ring of several; empty: there is one.
 std::string why_no_forecast(const GpuRingMeasured& m) {
   if (m.problem.pass == Pass::forward || m.request.travel != Travel::nccl || m.turns.turns() == 1) return "";
-  return phrase("{} leaves no SMs for NCCL, and the time that NCCL waits for them is not measured; use --travel ipc",
+  return phrase("{} leaves no SMs for NCCL, and how long NCCL waits for them is unknown; use --travel ipc",
                 m.opened.front().kernel);
 }
 

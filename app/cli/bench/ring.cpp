@@ -341,7 +341,9 @@ Command add_ring(Parser program) {
       .add_option("--travel", a->travel,
                   tr("With --gpus: how K and V travel: ipc (copy engines) or nccl (a library; occupies SMs)"))
       ->type_name("NAME");
-  parser.add_option("--spared-sms", a->spared_sms, tr("With --travel nccl: SMs that the kernel leaves for NCCL"))
+  parser
+      .add_option("--spared-sms", a->spared_sms,
+                  tr("With --travel nccl: number of SMs that the kernel leaves for NCCL"))
       ->type_name("N");
   parser
       .add_option("--deal", a->deal,

@@ -156,7 +156,7 @@ Command add_tune(Parser program) {
   parser.add_option("--budget", a->budget, tr("Total time in seconds; candidates not tried by then are marked"))
       ->type_name("SECONDS");
   parser.add_option("--each", a->each, tr("Seconds for a tile's first, short series of repeats"))->type_name("SECONDS");
-  parser.add_option("--best", a->best, tr("Number of finalists, timed again alternately with the usual tile"))
+  parser.add_option("--best", a->best, tr("Number of finalists; each is timed again, alternating with the usual tile"))
       ->type_name("N");
   parser.add_option("--generator", a->generator, tr("How to generate the numbers; default: normal"))->type_name("NAME");
   parser.add_option("--seed", a->seed, tr("Seed of the generator"))->type_name("N");

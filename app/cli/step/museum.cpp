@@ -80,7 +80,7 @@ Result<std::string> source_of(const Piece& p) {
 Result<int> print_source(const Piece& p) {
   if (p.row != nullptr) {
     return bad_input(phrase(
-        "--source prints CUDA source, but {} is C++ and already compiled in. It differs from {} only by its patch.",
+        "--source prints CUDA source, but {} is C++ and already compiled in. It differs from {} only in its patch.",
         p.id, p.patch->source));
   }
   const auto text = source_of(p);

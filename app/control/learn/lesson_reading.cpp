@@ -34,7 +34,7 @@ void Lessons::take_lessons() {
     progress_ = *std::move(progress);
   } else {
     context_.log.warn(
-        phrase("{} The progress file is left as it is, and new progress is not saved.", progress.error().message));
+        phrase("{} The progress file is left unchanged, and new progress is not saved.", progress.error().message));
     may_save_ = false;
   }
 }

@@ -184,7 +184,8 @@ Result<void> check_includes(std::string_view text, std::string_view name, ScoreL
   };
   Lines all(text);
   while (const auto line = all.next()) {
-    if (has_has_include(line->text)) return refuse(line->number, tr("__has_include reveals which files exist"));
+    if (has_has_include(line->text))
+      return refuse(line->number, tr("__has_include is not allowed: it reveals which files exist"));
     const auto words = directive(line->text);
     if (!words || !takes_in_a_file(*words)) continue;
     const std::string_view header = header_name(*words);

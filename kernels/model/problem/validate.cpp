@@ -167,7 +167,8 @@ Result<void> check_array(std::string_view name, const Array& a, const TensorSpec
 
 Result<void> validate_output(const Problem& p) {
   if (p.output == OutputType::as_inputs) return ok();
-  if (makes_gradients(p.pass)) return bad_input(tr("A backward pass reads O in the dtype of Q, K and V; omit f32."));
+  if (makes_gradients(p.pass))
+    return bad_input(tr("A backward pass reads O in the dtype of Q, K and V; use that dtype instead of f32."));
   if (p.dtype == DType::f32)
     return bad_input(tr("O of an f32 problem is always f32; specify it only for f16 and bf16."));
   return ok();

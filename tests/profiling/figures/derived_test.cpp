@@ -45,7 +45,7 @@ TEST(DerivedFigures, ALayoutIsSetAgainstTheSameRowWithoutIt) {
   EXPECT_FALSE(over_contiguous(plain, rows));
   relate_to_layouts(paged, {rows});
   EXPECT_EQ(figure(paged, "over_contiguous_ratio").value, 1.03);
-  EXPECT_EQ(layout_words(paged), "1.030× the time of contiguous K and V (derived)");
+  EXPECT_EQ(layout_words(paged), "1.030× the time with contiguous K and V (derived)");
   relate_to_layouts(plain, {rows});
   EXPECT_EQ(figure(plain, "over_contiguous_ratio").reason, "K and V are contiguous, not paged");
   EXPECT_EQ(layout_words(plain), "");
@@ -63,7 +63,7 @@ TEST(DerivedFigures, ALayoutIsSetAgainstTheSameRowWithoutIt) {
   EXPECT_EQ(over_even(zipf, rows), 1.06);
   relate_to_layouts(zipf, {{}, rows});  // the first run has nothing of it
   EXPECT_EQ(figure(zipf, "over_even_ratio").origin, Origin::derived);
-  EXPECT_EQ(layout_words(zipf), "1.060× the time of equal key lengths (derived)");
+  EXPECT_EQ(layout_words(zipf), "1.060× the time with equal key lengths (derived)");
   EXPECT_FALSE(over_even(fewer, rows));
   relate_to_layouts(fewer, {rows});
   EXPECT_FALSE(figure(fewer, "over_even_ratio").available());

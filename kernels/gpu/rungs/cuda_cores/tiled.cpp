@@ -39,7 +39,7 @@ KernelRow tiled_row() {
   row.rung = "4";
   row.order = Order::tiled;
   row.options = kOptions;
-  row.what = marked("The same three passes, with tiles in shared memory and registers. This is the fair baseline.");
+  row.what = marked("The same three passes, with tiles in shared memory and registers. This is a fair baseline.");
   row.teaches = marked("On-chip reuse makes the products fast, but S and P still live in memory.");
   row.source = "definition";
   row.stores_scores = true;

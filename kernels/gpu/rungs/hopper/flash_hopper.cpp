@@ -101,8 +101,8 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   const std::int32_t sms = sms_of(d);
   const std::int64_t all = query_tiles(p, t, sms) * packed_heads(p, t);
   if (all > kMostTiles)
-    return fail(ErrorKind::cannot_run,
-                phrase("{} needs a query tile count that fits in 32 bits, but {} has {}.", row.id, describe(p), all));
+    return fail(ErrorKind::cannot_run, phrase("{} needs a number of query tiles that fits in 32 bits, but {} has {}.",
+                                              row.id, describe(p), all));
   const std::int64_t blocks = t.step < kStaysFrom ? all : std::min<std::int64_t>(all, sms);
   const std::uint64_t own = workspace_of(row, p).total;
   const std::vector<TensorCopy> copies = copies_of(p, t.copies, own);

@@ -284,7 +284,8 @@ TEST(Problem, OInF32IsSaidOfHalvesAndOfAForwardAlone) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(*read, p);
   p.pass = Pass::backward;
-  EXPECT_EQ(validate(p).error().message, "A backward pass reads O in the dtype of Q, K and V; omit f32.");
+  EXPECT_EQ(validate(p).error().message,
+            "A backward pass reads O in the dtype of Q, K and V; use that dtype instead of f32.");
   p.pass = Pass::forward;
   p.dtype = DType::f32;
   EXPECT_EQ(validate(p).error().message, "O of an f32 problem is always f32; specify it only for f16 and bf16.");
