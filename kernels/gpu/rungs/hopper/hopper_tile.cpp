@@ -44,9 +44,8 @@ constexpr Option kHopperStep{
     .title = marked("step"),
     .help = marked(
         "How many of the kernel's ideas are active. 1: TMA and wgmma. 2: two consumers and a ring. 3: the consumers "
-        "take turns. 4: the consumers overlap their own work instead of taking turns. 5: the consumers overlap "
-        "each other, in place of 3 and 4. 6: P V of the first keys runs early. 7: persistent blocks. 8: longest tile "
-        "first, "
+        "take turns. 4: the consumers overlap their own work instead of taking turns. 5: the consumers overlap each "
+        "other, in place of 3 and 4. 6: P V of the first keys runs early. 7: persistent blocks. 8: longest tile first, "
         "in even waves. 9: the diagonal in half steps, with skips. 10: m moves only past 2^8. 11: exponentials before "
         "the maximum, and consumers taking turns at S, if P V is one product"),
     .swept = kSteps};
