@@ -150,7 +150,7 @@ def cost_of_layouts(folder):
     for more in (("--page", 0), ("--page", 64), ("--ragged", "zipf"), ("--ragged", "even")):
         done = run(*sweep, *more, "--resume", "--csv", folder / "rows.csv", "--json", folder / "rows.json")
         report.check(done.returncode == 0, done.stderr)
-        told += re.findall(r"([\d.]+)× the time of (contiguous|equal)", done.stderr)
+        told += re.findall(r"([\d.]+)× the time with (contiguous|equal)", done.stderr)
     rows = list(csv.DictReader((folder / "rows.csv").open(encoding="utf-8")))
     measured = json.loads((folder / "rows.json").read_text(encoding="utf-8"))["runs"][0]["measurements"]
     report.check(len(rows) == len(measured) == 5, f"{len(rows)} rows, {len(measured)} measurements")
@@ -175,7 +175,7 @@ def cost_of_layouts(folder):
     report.check(told == [(f"{contiguous[2]:.3f}", "contiguous")], f"told {told}")
     done = run("report", session, "-o", made)
     report.check(done.returncode == 0, done.stderr)
-    said = re.findall(r"([\d.]+)× the time of (\w+)", (made / "summary.md").read_text(encoding="utf-8"))
+    said = re.findall(r"([\d.]+)× the time with (\w+)", (made / "summary.md").read_text(encoding="utf-8"))
     report.check(said == [(f"{contiguous[0]:.3f}", "contiguous"), (f"{contiguous[2]:.3f}", "contiguous"),
                           (f"{even[3]:.3f}", "equal")], f"the summary says {said}")
     columns = list(csv.DictReader((made / "rows.csv").open(encoding="utf-8")))
