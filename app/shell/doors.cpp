@@ -172,8 +172,8 @@ void draw_doors(const State& state, const Model& model, const Box& box, Commands
     commands.emplace_back(CloseGreeting{});
   if (!by_touch()) tooltip(tr("To open this again, press Ctrl+P and choose \"Where to start\""));
   const Door doors[] = {
-      {"###door_learn", tr("Learn it"),
-       tr("The inputs and the output are small. What comes between them does not fit."), tr("The wall, 2 minutes")},
+      {"###door_learn", tr("Learn it"), tr("The inputs and output are small. What comes between does not fit on chip."),
+       tr("The wall, 2 minutes")},
       {"###door_step", tr("Step my numbers"),
        tr("See every number in a run, with your own arrays or the example on the left."), tr("Choose .npy files")},
       {"###door_measure", tr("Measure"), tr("Race the kernels on this machine. Saved runs are included."),

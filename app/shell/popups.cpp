@@ -64,7 +64,7 @@ void draw_bookmarks(const Controller& controller, Commands& commands) {
   const std::size_t here = rec == nullptr ? 0 : bookmarked_steps(*rec, view.bookmarks).size();
   if (here > 0) draw_bookmark_lines(*rec, view, commands);
   if (view.bookmarks.empty())
-    ImGui::TextDisabled("%s", for_hands(tr("There are no bookmarks yet: press B to mark the current step."),
+    ImGui::TextDisabled("%s", for_hands(tr("There are no bookmarks yet; press B to mark the current step."),
                                         tr("There are no bookmarks yet.")));
   if (const std::size_t waiting = view.bookmarks.size() - here; waiting > 0) {
     ImGui::TextDisabled("%s", plural(waiting, "{} more bookmark does not apply to this run.",

@@ -262,7 +262,7 @@ OriginWords origin_of(const State& state, const Model& model) {
   if (from_file) return {false, "from a file", more + ", " + state.document.inputs.q_file};
   if (r.gpu) return {false, phrase("recorded on a GPU in {}", name_of(r.problem.dtype)), more};
   if (const auto times = side_by_side_of(r).times)
-    return {false, tr("computed here, times from a GPU"), more + "\n" + times(r)};
+    return {false, tr("computed here, with times from a GPU"), more + "\n" + times(r)};
   return {true, phrase("computed here in {}", name_of(r.problem.dtype)), more};
 }
 
@@ -294,7 +294,7 @@ float draw_sheet_button(const State& state, float right, Commands& commands) {
   const Token ink = ImGui::IsItemHovered() || state.view.keys_sheet ? Token::text : Token::dim;
   draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::bold, kTextSize, colour(s.theme, ink),
                "?");
-  tooltip(tr("All keys, the theme and the scale"));
+  tooltip(tr("All shortcuts, the theme and the scale"));
   return right - width;
 }
 

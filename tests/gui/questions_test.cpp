@@ -161,8 +161,8 @@ const std::vector<Asked> kQuestions{
      {find("Heartbeat: the kernel over")},
      [](TestWindow& w) { return profile(w, ProfilePage::heartbeat); }},
     // What no picture says: the palette answers
-    {"What is the formula of attention, in one line?",
-     {find("formula of attention")},
+    {"What is the formula for attention, in one line?",
+     {find("formula for attention")},
      [](TestWindow& w) { return answer(w, "average of V's rows") && !w.shell().answered()->formula.empty(); }},
     {"What is the definition of LSE?",
      {find("LSE")},

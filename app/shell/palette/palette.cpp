@@ -106,10 +106,10 @@ void add_buttons(EntryList& e) {
            {KeepLab{}});
   e.add_in(Workspace::profile, tr("Lab"), tr("Save the edit as a .cu file"),
            tr("Opening it restores exactly this kernel"), {SaveLab{}});
-  e.add(tr("Profile"), tr("Heartbeat: the kernel over the course of a run"),
+  e.add(tr("Profile"), tr("Heartbeat: how busy the GPU is during a run"),
         tr("Pipe and memory utilisation, with launches marked"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::heartbeat}})
-      .also = tr("over time, what an SM does");
+      .also = tr("what an SM does over time");
   e.add(tr("Profile"), tr("Timeline: who waits for whom in one launch"),
         tr("A block's lanes, its ring, and all blocks"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::timeline}});
@@ -134,11 +134,11 @@ void add_buttons(EntryList& e) {
       .on = e.state().view.profile.roof_levels;
   e.add_in(Workspace::profile, tr("Profile"), tr("Whole run in the heartbeat"), "", {ChooseBeatSpan{}});
   e.add_in(Workspace::profile, tr("Profile"), tr("Source line with the most instructions"), "", {ChooseSourceLine{}});
-  e.add_in(Workspace::profile, tr("Profile"), tr("Changes relative to the usual measurement"), "", {ChooseAgainst{}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("Compare with the usual measurement"), "", {ChooseAgainst{}});
   e.add_in(Workspace::profile, tr("Profile"), tr("SASS next to the source"), "", {ChooseCode{CodeKind::sass}});
   e.add_in(Workspace::profile, tr("Profile"), tr("PTX next to the source"), "", {ChooseCode{CodeKind::ptx}});
   e.add_in(Workspace::profile, tr("Profile"), tr("SASS diff next to the source"),
-           tr("Compare machine code with the other measurement"), {ChooseCode{CodeKind::diff}});
+           tr("Compare its machine code with the other measurement's"), {ChooseCode{CodeKind::diff}});
   e.add(tr("Edit and files"), tr("Export the measurements as JSON"), tr("With every repeat"), {ExportJson{}});
   e.add(tr("Edit and files"), tr("Export the sweep's timeline"), tr("For Perfetto or chrome://tracing"),
         {ExportTrace{}});
@@ -159,7 +159,7 @@ void add_settings(EntryList& e) {
     e.add(tr("Setting"), phrase("Text and tiles at {} %", percent), tr("Scale"), {SetScale{scale}}).on =
         p.scale == scale;
   }
-  e.add(tr("Setting"), tr("Reduce motion"), tr("Results of a step appear at once"), {SetReducedMotion{true}}).on =
+  e.add(tr("Setting"), tr("Reduce motion"), tr("Results of a step appear immediately"), {SetReducedMotion{true}}).on =
       p.reduced_motion;
   e.add(tr("Setting"), tr("Motion"), tr("Results of a step are animated"), {SetReducedMotion{false}}).on =
       !p.reduced_motion;

@@ -37,7 +37,7 @@ Problem problem_here(const State& state) {
 PaletteEntry formula(const Problem& problem) {
   using enum TensorColour;
   PaletteEntry e =
-      question(tr("What is the formula of attention?"), "O = softmax(Q K^T / sqrt(D)) V",
+      question(tr("What is the formula for attention?"), "O = softmax(Q K^T / sqrt(D)) V",
                tr("equation definition softmax one line"),
                phrase("Each query is compared with every key: S is Q times K transposed, times the scale. Softmax "
                       "turns each row of S into weights that add up to 1: P = exp(S − m) / ℓ. In each row, m is the "
@@ -80,8 +80,9 @@ std::vector<PaletteEntry> of_bench(const PaletteFacts& f) {
                tr("tile Br x Bc block size occupancy limit"), tile_answer(f.state, f.model));
   tile.door = tr("All tiles");
   tile.commands = {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}};
-  PaletteEntry ranks = question(tr("What do the ranks of a ring wait for?"), tr("When each computed, waited and sent"),
-                                tr("ring ranks lanes timeline overlap GPUs processes"), ranks_answer(f.state, f.model));
+  PaletteEntry ranks =
+      question(tr("What do the ranks of a ring wait for?"), tr("When each rank computed, waited and sent"),
+               tr("ring ranks lanes timeline overlap GPUs processes"), ranks_answer(f.state, f.model));
   ranks.door = tr("Lanes of the ranks");
   ranks.commands = {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::ranks}};
   PaletteEntry versions =
@@ -108,7 +109,7 @@ std::vector<PaletteEntry> palette_answers(const PaletteFacts& facts) {
     e.answer += phrase(
         "\n"
         "\n"
-        "CUPTI and Nsight Compute call it {}. In Profile, it is part of: {}.",
+        "CUPTI and Nsight Compute call it {}. In Profile, it counts as \"{}\".",
         reason.name, words_of(reason.state));
     e.door = tr("Where the time goes");
     e.commands = {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}};

@@ -36,8 +36,8 @@ void add_learn(PaletteList& e) {
   PaletteEntry& vote = e.add(tr("Learn"), tr("Undo the last vote"), tr("In a class vote"), {TakeBackVote{}});
   if (!open || !learn->card->teach || learn->card->votes == 0) vote.why_not = tr("there is no class vote");
   e.add(tr("Learn"), tr("Delete my answers"), tr("In all lessons"), {ForgetLessons{}});
-  e.add(tr("Learn"), tr("Where to start"), tr("Show the three doors next to Step"), {CloseGreeting{false}});
-  e.add(tr("Learn"), tr("Hide the three doors"), "", {CloseGreeting{}});
+  e.add(tr("Learn"), tr("Where to start"), tr("Show the three ways to start next to Step"), {CloseGreeting{false}});
+  e.add(tr("Learn"), tr("Hide the three ways to start"), "", {CloseGreeting{}});
   e.add(tr("Setting"), tr("Lesson card on the left"), "", {DockCard{false}}).on = !e.state().preferences.card_right;
   e.add(tr("Setting"), tr("Lesson card on the right"), "", {DockCard{true}}).on = e.state().preferences.card_right;
   const std::vector<std::string> languages = learn == nullptr ? std::vector<std::string>{"en"} : learn->languages;

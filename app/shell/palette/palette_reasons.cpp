@@ -27,7 +27,7 @@ struct WhyNot {
   std::string operator()(const ExportJson& c) const { return rows(c.run); }
   std::string operator()(const ExportTrace& c) const { return rows(c.run); }
   std::string operator()(const RunSweep&) const {
-    if (f.model.task.running) return tr("a task is running: cancel it first");
+    if (f.model.task.running) return tr("a task is running; cancel it first");
     const SweepSpec& sweep = f.state.document.sweep;
     return why_nothing_runs(sweep, f.model.gpu, planned_rows(sweep, f.model.kept), f.model.kept);
   }
@@ -52,8 +52,9 @@ struct WhyNot {
 
   std::string recording() const { return f.model.recording != nullptr ? "" : tr("nothing is recorded"); }
   std::string bookmarks() const {
-    return f.state.view.step.bookmarks.empty() ? for_hands(tr("no bookmarks: press B to set one"), tr("no bookmarks"))
-                                               : recording();
+    return f.state.view.step.bookmarks.empty()
+               ? for_hands(tr("no bookmarks yet; press B to set one"), tr("no bookmarks"))
+               : recording();
   }
   std::string rows(const std::string& run) const {
     const bool any = !run.empty() || !shown_runs(f.state.document.runs, f.model).empty();

@@ -20,7 +20,7 @@ TEST(PaletteAnswers, AnAnswerIsReadAndItsDoorLeadsOn) {
     ctx->Yield(3);
     IM_CHECK(w.shell().answered() == nullptr);
     IM_CHECK_STR_EQ(w.state().document.preset.c_str(), "large_logits");
-    choose_in_palette(ctx, "formula of attention");
+    choose_in_palette(ctx, "formula for attention");
     IM_CHECK(w.shell().answered() != nullptr);
     ctx->KeyPress(ImGuiKey_Escape);
     ctx->Yield(2);
@@ -48,7 +48,7 @@ TEST(PaletteAnswers, FindRoomInASmallWindowAtTwiceTheSize) {
   TestWindow w(1280, 720);
   w.controller().update({SetScale{2}});
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
-    for (const char* question : {"formula of attention", "naive run out of memory", "why this tile size"}) {
+    for (const char* question : {"formula for attention", "naive run out of memory", "why this tile size"}) {
       choose_in_palette(ctx, question);
       ctx->Yield(3);
       const ImGuiWindow* popup = ImGui::FindWindowByName("Answer");

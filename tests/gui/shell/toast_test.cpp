@@ -23,7 +23,7 @@ ImRect panels() {
 
 constexpr const char* kShort = "Copied 0.25";
 const std::string kLong =
-    "flash_mma supports f16 or bf16, not f32: choose another pass or type on the left, or another kernel above. The "
+    "flash_mma supports f16 or bf16, not f32; choose another pass or type on the left, or another kernel above. The "
     "largest L "
     "that fits into the memory of this GPU is 36352 (Lq = Lk, the rest unchanged), and this is a sentence more.";
 

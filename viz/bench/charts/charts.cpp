@@ -314,7 +314,7 @@ BenchChart bytes_chart(const State& state, const Model& model, const BenchSlices
   chart.log_y = log_of(switches, kDramBytes).value_or(true) && !chart.lines.empty();
   set_range(chart);
   chart.dotted = measured ? tr("predicted: the minimum for its order") : tr("predicted: all tile loads");
-  add_note(chart, chart.lines.empty() ? "" : unit.name, measured ? tr("read and written, lower is better") : "");
+  add_note(chart, chart.lines.empty() ? "" : unit.name, measured ? tr("read and written; lower is better") : "");
   return chart;
 }
 

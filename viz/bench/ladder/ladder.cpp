@@ -138,11 +138,11 @@ std::vector<Respect> respects() {
        Better::neither,
        registers},
       {{"conflicts", tr("Bank conflicts"),
-        tr("Extra passes through shared memory because threads of a warp access the same bank, as a fraction of all "
-           "passes. The hardware also counts some passes of wide reads.")},
+        tr("Extra passes through shared memory, caused by threads of a warp accessing the same bank, as a fraction of "
+           "all passes. The hardware also counts some passes that wide reads need anyway.")},
        Better::down,
        conflicts},
-      {{"tensor", tr("Tensor cores"), tr("Fraction of the time in which the tensor cores were busy.")},
+      {{"tensor", tr("Tensor cores"), tr("Fraction of the time during which the tensor cores were busy.")},
        Better::neither,
        tensor},
   };
@@ -314,7 +314,7 @@ std::string note_of(const LadderScene& scene, const Rows& rows, const BenchSlice
   std::string note = describe(rows.front()->key.problem) + ".";
   if (const std::string source = source_words(slice); !source.empty()) note += " " + sentence(source);
   if (!scene.share_title.empty()) note += phrase(" Bars: {}.", scene.share_title);
-  if (!gone.empty()) note += phrase(" No row has values for: {}.", fmt::join(gone, ", "));
+  if (!gone.empty()) note += phrase(" No row has values for {}.", fmt::join(gone, ", "));
   return note;
 }
 

@@ -224,7 +224,7 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
     const std::string words = cache.all_runs ? tr("fewer") : phrase("all {}", listed.size());
     ImGui::SameLine(ImGui::GetContentRegionMax().x - text_width(Face::text, kSmall, words) - s.px(14));
     if (toggle((words + "###all_runs").c_str(), cache.all_runs,
-               tr("All runs: from this machine, from opened files, and bundled"))) {
+               tr("All runs: measured here, opened from files, or bundled"))) {
       cache.all_runs = !cache.all_runs;
       cache.run_order.held = false;
     }
@@ -234,7 +234,7 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
   predicted.words = {tr("Predicted, next run")};
   predicted.tip =
       tr("What is known about the planned sweep before it runs: bytes, memory, and the registers and shared memory "
-         "that the compiler reports. Dotted lines next to measured lines belong to the measured run and remain.");
+         "that the compiler reports. Dotted lines next to measured lines belong to the measured run and stay visible.");
   predicted.on = is_shown(list, kPredictedRun) || shown.empty();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(3)));
   run_line(list, predicted, cache, commands);

@@ -176,7 +176,7 @@ void gpu_set_up(const State& state, const Model& model, Commands& commands) {
 // What speed-ups are over. Each device keeps its usual baseline where another one's kernel is chosen.
 void baseline_choice(const State& state, Commands& commands) {
   const std::string& now = state.view.bench.baseline;
-  const std::string help = phrase("The reference for speed-ups; default: {} on a GPU, {} on the CPU.",
+  const std::string help = phrase("The baseline for speed-ups; default: {} on a GPU, {} on the CPU.",
                                   baseline_of(Processor::gpu, state.document.sweep.base.pass),
                                   baseline_of(Processor::cpu, state.document.sweep.base.pass));
   combo("##baseline", tr("Baseline"), now.empty() ? "usual" : now, help, [&] {

@@ -93,13 +93,13 @@ std::string words_of_sums(const RingLanes& ring, const RankLane& lane, const Ran
   if (span.work == RankWork::send) {
     if (home) return phrase("{} sends dK and dV home", lane.name);
     if (last || !(first || ring.on_cpu)) return phrase("{} sends dK and dV of turn {}", lane.name, turn - 1);
-    return ring.on_cpu ? phrase("{} sends K and V of turn {}, dK and dV of turn {}", lane.name, turn, turn - 1)
+    return ring.on_cpu ? phrase("{} sends K and V of turn {}, and dK and dV of turn {}", lane.name, turn, turn - 1)
                        : phrase("{} sends K and V of turn {}", lane.name, turn);
   }
   if (span.work == RankWork::receive) {
     if (home) return phrase("{} receives dK and dV of its keys", lane.name);
     return last ? phrase("{} receives dK and dV for turn {}", lane.name, turn)
-                : phrase("{} receives K and V for turn {}, dK and dV for turn {}", lane.name, turn + 1, turn);
+                : phrase("{} receives K and V for turn {}, and dK and dV for turn {}", lane.name, turn + 1, turn);
   }
   if (home) return phrase("{} waits for dK and dV of its keys", lane.name);
   return last || (first && !ring.on_cpu) ? phrase("{} waits for dK and dV in turn {}", lane.name, turn) : "";
@@ -151,7 +151,7 @@ void finish_words(RingLanes& ring, const Measurement& m, const BenchUnit& unit) 
   }
   const double scaling = m.ranks->one_rank_us / m.time.median;
   const double ideal = 100 * scaling / static_cast<double>(ranks);
-  ring.pace = scaling < 1 ? phrase("{}: {} times as long as one rank, {:.0f} % of the ideal speed-up of {}", time,
+  ring.pace = scaling < 1 ? phrase("{}: takes {} times as long as one rank, {:.0f} % of the ideal speed-up of {}", time,
                                    times_text(1 / scaling), ideal, ranks)
                           : phrase("{}: {} times as fast as one rank, {:.0f} % of the ideal {}", time,
                                    times_text(scaling), ideal, ranks);
@@ -188,16 +188,18 @@ void tell(RankLanesScene& scene) {
   scene.reason = phrase("The ranks compute for {} of the time and wait for {}. Sending takes {}",
                         part(RankWork::compute), waits > 0 ? part(RankWork::wait) : "0 %", part(RankWork::send)) +
                  (waits < 0.02 ? tr(", hidden behind computation.")
-                  : most.sums  ? tr(". A wait ends when a share or its dK and dV arrive.")
-                               : tr(". A wait ends when the next share arrives."));
+                  : most.sums  ? tr(". A wait ends when a share of K and V, or its dK and dV, arrives.")
+                               : tr(". A wait ends when the next share of K and V arrives."));
   // Between its spans a rank has nothing to record.
   constexpr double kWorthSaying = 0.05;
   if (const double rest = 1 - share_of_work(most, RankWork::compute) - waits; rest > kWorthSaying)
     scene.reason +=
-        " " + (most.on_cpu
-                   ? phrase("For the remaining {}, a rank has not started, has finished, or waits for a core.",
-                            percent_text(100 * rest))
-                   : phrase("For the remaining {}, a rank has not started or has finished.", percent_text(100 * rest)));
+        " " +
+        (most.on_cpu
+             ? phrase("For the remaining {}, a rank has not started yet, has already finished, or waits for a core.",
+                      percent_text(100 * rest))
+             : phrase("For the remaining {}, a rank has not started yet or has already finished.",
+                      percent_text(100 * rest)));
   if (most.lanes.size() < 2) scene.reason.clear();
 }
 
@@ -266,12 +268,11 @@ std::string forecast_tip(const RingLanes& ring) {
   if (ring.sums)
     return tr(
         "A turn takes as long as the slowest GPU or the slowest transfer, whichever takes longer, plus the time to add "
-        "dK and dV.\nThen dK and dV travel home and are rounded.\nThe rates of one GPU, the link, addition and "
-        "rounding "
-        "are measured in the same run.");
+        "dK and dV.\nThen dK and dV return to their own ranks and are rounded.\nThe same run measures the rates of one "
+        "GPU, the link, addition and rounding.");
   return tr(
       "A turn takes as long as the slowest GPU or the slowest transfer, whichever takes longer, plus the merge.\nThe "
-      "rates of one GPU, the link and a merge are measured in the same run.");
+      "same run measures the rates of one GPU, the link and a merge.");
 }
 
 double share_of_work(const RingLanes& ring, RankWork work) {
@@ -296,7 +297,7 @@ std::string span_words(const RingLanes& ring, const RankLane& lane, const RankSp
     case RankWork::send:
       return phrase("{} sends its share of turn {}: {}\nfrom {} to {}", lane.name, span.turn, time, from, to);
     case RankWork::receive:
-      return phrase("{} receives the share after turn {}: {}\nfrom {} to {}", lane.name, span.turn, time, from, to);
+      return phrase("{} receives the share for turn {}: {}\nfrom {} to {}", lane.name, span.turn + 1, time, from, to);
     case RankWork::wait:
       return phrase("{} waits after turn {}: {}\nfrom {} to {}", lane.name, span.turn, time, from, to);
     case RankWork::compute:

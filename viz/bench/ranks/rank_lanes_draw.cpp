@@ -220,10 +220,10 @@ void draw_key(const RankLanesScene& scene) {
     draw_text(list, {at.x + s.px(24), at.y}, Face::text, 12, colour(s.theme, Token::dim), words);
     at.x += width + s.px(18);
   };
-  entry(tr("computes, with the turn's number"),
+  entry(tr("computes the numbered turn"),
         [&](const Box& box) { list->AddRectFilled(box.min, box.max, kernel_colour(s.theme, scene.kernel), s.px(1)); });
   const bool sums = std::ranges::any_of(scene.rings, &RingLanes::sums);
-  entry(sums ? tr("waits for a share or its dK, dV") : tr("waits for the next share"),
+  entry(sums ? tr("waits for a share or its dK and dV") : tr("waits for the next share"),
         [&](const Box& box) { draw_outline(list, box, colour(s.theme, Token::dim), 1, 1); });
   entry(sums ? tr("sends K, V, dK, dV") : tr("sends K, V"), [&](const Box& box) {
     draw_carried(list, box, {RankWork::send, 0, 0, 0});
@@ -266,7 +266,7 @@ void draw_choices(const RankLanesScene& scene, Commands& commands) {
   const std::string copy = tr("Copy as CSV");
   const float wide = text_width(Face::text, 12, copy) + s.px(16);
   ImGui::SetCursorPos({right - wide, top - s.px(2)});
-  if (small_button((copy + "###copy_lanes").c_str(), true, tr("All spans shown, rank by rank, in microseconds")))
+  if (small_button((copy + "###copy_lanes").c_str(), true, tr("All visible spans, rank by rank, in microseconds")))
     commands.push_back(CopyText{rank_lanes_csv(scene)});
   draw_values(scene, commands);
 }

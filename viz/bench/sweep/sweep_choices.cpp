@@ -138,11 +138,12 @@ SweepMenu lengths_menu(const SweepSpec& sweep) {
 }
 
 SweepMenu inputs_menu(const SweepSpec& sweep) {
-  SweepMenu menu{"##inputs",
-                 tr("Inputs"),
-                 std::string(name_of(sweep.generator)),
-                 tr("Random normal numbers are the fair choice: zeros run faster and would be misleading."),
-                 {}};
+  SweepMenu menu{
+      "##inputs",
+      tr("Inputs"),
+      std::string(name_of(sweep.generator)),
+      tr("Normally distributed random numbers are the fair choice: zeros run faster and would be misleading."),
+      {}};
   for (const Generator g : all_generators())
     menu.choices.push_back(with(sweep, std::string(name_of(g)), &SweepSpec::generator, g));
   return menu;

@@ -248,14 +248,14 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
         phrase("K and V in shuffled pages of this many keys, 1 to {}, as in inference servers; 'none': contiguous.",
                kMaxPage));
   add(SweepField::tile, tr("Tile Br × Bc"), tile_text(s),
-      tr("A tile such as 64 x 32, usual (each kernel's default), or tuned (the tile that tuning kept for each "
+      tr("A tile such as 64 x 32, usual (each kernel's default), or tuned (the tile that tuning chose for each "
          "point)."));
   if (s.axis != Axis::threads)
     add(SweepField::threads, tr("Threads"), s.options.threads == 0 ? "all" : fmt::format("{}", s.options.threads),
         tr("Number of CPU threads (per rank in a ring); 'all' uses every core."));
   if (s.axis != Axis::stages && declared(s, Option::stages) != nullptr)
     add(SweepField::stages, tr("Stages"), s.options.stages == 0 ? "usual" : fmt::format("{}", s.options.stages),
-        tr("K and V tiles held in a GPU kernel's shared memory at once; usual: each kernel's default."));
+        tr("Number of K and V tiles that a GPU kernel holds in shared memory at once; usual: each kernel's default."));
   for (const Option* option : declared_options()) {
     const OptionSpec* spec = option->get == nullptr && s.axis != Axis(option->name) ? declared(s, *option) : nullptr;
     if (spec == nullptr) continue;
@@ -267,7 +267,7 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
     out.back().option = option->name;
   }
   add(SweepField::seconds, tr("Time per point"), fmt::format("{} s", s.seconds_per_point),
-      tr("Repeats stop after this time, or earlier once the median's 95 % interval is below 1 %."));
+      tr("Repeats stop after this time, or earlier, once the median's 95 % interval falls below 1 % of the median."));
   return out;
 }
 

@@ -261,7 +261,7 @@ Result<TuneSpec> tune_of(const State& state, const std::string& kernel) {
   if (!has_tiles(**row)) return bad_input(phrase("{} has no tile; choose another kernel.", kernel));
   if (const auto takes = check_takes(**row, sweep.base); !takes)
     return bad_input(
-        phrase("{}: choose another pass or type on the left, or another kernel above.", takes.error().message));
+        phrase("{}; choose another pass or type on the left, or another kernel above.", takes.error().message));
   if (sweep.values.empty()) return bad_input(tr("The sweep has no values, so there is no problem to tune for."));
   const auto& looked = state.view.bench.value;
   const bool there = looked && std::ranges::find(sweep.values, *looked) != sweep.values.end();

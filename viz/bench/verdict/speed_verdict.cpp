@@ -148,7 +148,7 @@ std::string certainty_words(const Measurement& subject, std::span<const Measurem
     if (standing_of(subject, *m) != Standing::unclear) continue;
     const auto half = [](const TimeStatistics& t) { return 50 * (t.ci_high - t.ci_low) / t.median; };
     words += words.empty() ? "" : " ";
-    words += phrase("The intervals of the medians of {} (± {:.0f} %) and {} (± {:.0f} %) overlap.", subject.key.kernel,
+    words += phrase("The medians' intervals overlap for {} (± {:.0f} %) and {} (± {:.0f} %).", subject.key.kernel,
                     half(subject.time), m->key.kernel, half(m->time));
   }
   std::vector<const Measurement*> all(others.begin(), others.end());
@@ -195,7 +195,7 @@ AnswerWords answer_words(const BenchSlice& slice) {
       wrong.push_back(std::move(name));
     }
   }
-  if (!wrong.empty()) return {phrase("Wrong output from {}: see the table.", fmt::join(wrong, ", ")), true};
+  if (!wrong.empty()) return {phrase("Wrong output from {}; see the table.", fmt::join(wrong, ", ")), true};
   if (unchecked > 0 && checked == 0) return {tr("The outputs were not checked.")};
   if (unchecked > 0) return {phrase("{} of {} outputs were not checked.", unchecked, checked + unchecked)};
   return {checked > 0 ? tr("Every output is within the allowed error.") : ""};
@@ -246,10 +246,10 @@ BenchVerdict before_any_row(const State& state, const Model& model, std::string_
     return {"", tr("Measuring the first point."), tr("Rows appear in the charts and the table as they finish.")};
   if (!model.task.error.empty()) return {"", tr("Nothing was measured."), model.task.error};
   if (!model.gpu.why_nothing.empty())
-    return {"", tr("Nothing has been measured here: tick a run to see its results."), model.gpu.why_nothing};
+    return {"", tr("Nothing has been measured here; tick a run to see its results."), model.gpu.why_nothing};
   const SweepSpec& sweep = state.document.sweep;
   if (auto valid = validate(sweep); !valid) return {"", tr("This sweep cannot run yet."), valid.error().message};
-  return {"", tr("Nothing has been measured yet: press Run."),
+  return {"", tr("Nothing has been measured yet; press Run."),
           sentences({plural(sweep.kernels.size(), "It measures {} kernel along {}: {}.",
                             "It measures {} kernels along {}: {}.", axis_letter(sweep.axis), estimate_words),
                      no_gpu_words(sweep, model)}),
@@ -262,7 +262,7 @@ BenchVerdict one_kernel(const Measurement& m, const BenchSlice& slice, std::int6
                  value_with_unit(m.time.median, time_unit(m.time.median, m.time.median))),
           lines({led(tr("Peers"), peer_words(m, timed_rows(slice, value))), led(tr("Limit"), limit_words(m)),
                  led(tr("Certainty"), sentences({answer_words(slice).words, certainty_words(m, {})})),
-                 tr("Measure another kernel to compare.")})};
+                 tr("Measure another kernel for comparison.")})};
 }
 
 }  // namespace
@@ -306,7 +306,7 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
 }
 
 std::string strip_headline(const BenchVerdict& verdict, bool folded) {
-  return folded && verdict.asks_for_run ? tr("Nothing has been measured yet: press sweep ... and then Run.")
+  return folded && verdict.asks_for_run ? tr("Nothing has been measured yet; press sweep ... and then Run.")
                                         : verdict.headline;
 }
 

@@ -83,7 +83,7 @@ std::string not_by_bytes(const Measurement& baseline) {
   constexpr double kFar = 50;  // percent of the copy rate below which bytes are not what a kernel waits for
   const Figure& copy = figure(baseline, "dram_peak_share_pct");
   if (!copy.available() || copy.value >= kFar) return {};
-  return phrase(" Bytes are not why it is faster: {} runs at {} of the copy rate.", baseline.key.kernel,
+  return phrase(" Moving fewer bytes is not why it is faster: {} runs at {} of the copy rate.", baseline.key.kernel,
                 percent_text(copy.value));
 }
 

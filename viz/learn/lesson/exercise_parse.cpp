@@ -46,7 +46,7 @@ DrawnName read_drawn(const std::string& name, const json& j, const std::string& 
     }
     if (drawn.of.size() < 2) r.refuse("of", tr("expected two or more"));
     if (r.has("from") || r.has("to") || r.has("step"))
-      r.refuse("of", tr("a list excludes 'from', 'to' and 'step'; omit them"));
+      r.refuse("of", tr("'from', 'to' and 'step' cannot be combined with a list; omit them"));
   } else {
     drawn.from = r.number("from");
     drawn.to = r.number("to");

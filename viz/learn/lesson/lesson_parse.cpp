@@ -35,7 +35,7 @@ std::size_t line_of(std::string_view text, std::size_t byte) {
 Result<json> parse_text(std::string_view text, const std::string& file) {
   if (const std::string foreign = foreign_file(std::as_bytes(std::span(text)), file); !foreign.empty())
     return bad_input(fmt::format("{}: {}", file, foreign));
-  if (text.size() > kMaxLessonBytes) return bad_input(phrase("{}: a lesson can be at most 1 MiB", file));
+  if (text.size() > kMaxLessonBytes) return bad_input(phrase("{}: a lesson must not exceed 1 MiB", file));
   int depth = 0;
   const auto too_deep = [&depth](int, json::parse_event_t event, json&) {
     if (event == json::parse_event_t::object_start || event == json::parse_event_t::array_start) ++depth;

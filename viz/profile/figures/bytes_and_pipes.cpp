@@ -41,7 +41,7 @@ BytesLine l2(const Measurement& m) {
   const double hit = figure(m, "l2_hit_pct").value;
   line.text = percent_text(hit);
   // Not "came from DRAM": a miss may be served by the other half of a large L2, whose bytes DRAM does not move.
-  line.words = phrase("Of every 100 sectors requested from the L2, {} missed.", figure_text(100 - hit));
+  line.words = phrase("Of every 100 sectors requested from the L2 cache, {} missed.", figure_text(100 - hit));
   return line;
 }
 
@@ -95,7 +95,7 @@ std::optional<SectorRate> sector_rate(const Measurement& m, std::int32_t sms) {
 // What the instructions asked of device memory's addresses: the L1 cache meets all of it.
 BytesLine l1(const Measurement& m, std::int32_t sms) {
   BytesLine line{"L1", "–", m.no_counts, false};
-  if (line.words.empty()) line.words = tr("this row's instructions have not been counted yet: press \"Count it\"");
+  if (line.words.empty()) line.words = tr("this row's instructions have not been counted yet; press \"Count it\"");
   if (m.counts == nullptr) return line;
   if (!m.counts->has(InstructionCounter::sectors)) {
     line.words = phrase("{} does not count sectors per instruction", m.counts->chip);
@@ -170,7 +170,7 @@ void put_turns(const Measurement& m, std::int32_t sms, BytesLine& line) {
   const auto mean = m.heartbeat == nullptr ? std::nullopt : mean_of(*m.heartbeat, "shared");
   if (!line.available || uses_no_shared_memory(m) || !mean || *mean <= 0 || mhz <= 0 || sms <= 0) return;
   const double turns = *mean / 100 * busy_us(*m.heartbeat) * mhz * sms;
-  line.words = phrase("As a share of its data pipe's cycles, from the heartbeat: {} passes.", count_words(turns));
+  line.words = phrase("As a share of the data pipe's cycles, from the heartbeat: {} passes.", count_words(turns));
   // The roof of the shared memory is what loads were measured to reach: less than a turn a cycle.
   const Figure& counted = figure(m, "shared_wavefronts_count");
   if (m.peaks.shared_gb_per_s <= 0 || !counted.available() || m.time.median <= 0) return;
@@ -183,7 +183,7 @@ void put_turns(const Measurement& m, std::int32_t sms, BytesLine& line) {
 BytesLine heard(const Measurement& m, const char* id, const char* title, const char* words) {
   BytesLine line{title, "–", m.no_heartbeat, false};
   if (m.heartbeat == nullptr) {
-    if (line.words.empty()) line.words = tr("this row has no heartbeat yet: press \"Read heartbeat\"");
+    if (line.words.empty()) line.words = tr("this row has no heartbeat yet; press \"Read heartbeat\"");
     return line;
   }
   if (line.title == tr("Shared memory") && uses_no_shared_memory(m))
@@ -245,7 +245,7 @@ BytesScene bytes_scene(const Measurement& m, std::int32_t sms, std::span<const C
     return b;
   }
   BytesLine shared =
-      heard(m, "shared", tr("Shared memory"), tr("As a share of its data pipe's cycles, from the heartbeat."));
+      heard(m, "shared", tr("Shared memory"), tr("As a share of the data pipe's cycles, from the heartbeat."));
   put_turns(m, sms, shared);
   for (const BytesLine& line :
        {heard(m, "issue", tr("Issue slots"), tr("As a share of the schedulers' slots, from the heartbeat.")), shared,

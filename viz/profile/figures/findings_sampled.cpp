@@ -203,8 +203,7 @@ Finding late_copies(const Measurement& m, const FindingContext&) {
           ? std::string()
           : phrase(", most of them at {}", line_words(m.samples->files.at(at->file), at->line, at->file == 0));
   f.text = phrase(
-      "In {} of the samples, a warp waits at a barrier for copies from device memory{}: {} of the "
-      "empty slots.",
+      "In {} of the samples, a warp waits at a barrier for copies from device memory{}: {} of the empty issue slots.",
       percent(share), where, percent(share_of(empty, all.not_issued)));
   f.experiment = tr("one more tile in shared memory, in flight while another tile is used");
   f.other_kernel = betters_of(m).copies_ahead;

@@ -252,7 +252,7 @@ std::optional<ProfileFigure> heard_clock(const Measurement& m, const Measurement
   line.label = tr("SM clock, by cycles");
   line.text = fmt::format("{:.0f} MHz", *mine);
   line.tip =
-      tr("Cycles of the multiprocessors per second of one run, from the heartbeat: the clock at which the kernel "
+      tr("Multiprocessor cycles per second of one run, from the heartbeat: the clock at which the kernel "
          "actually ran. Busy tensor cores draw so much power that this clock drops below the clock that NVML reads "
          "between launches.");
   const auto theirs = against == nullptr ? std::nullopt : clock(*against);

@@ -87,7 +87,7 @@ std::string ratio_words(const Measurement& now, const Measurement* before) {
   constexpr double kAlike = 0.01;  // the two are measured a moment apart, and clocks drift
   if (std::abs(ratio - 1) < kAlike) return phrase("Within 1 % of the original's speed: {}.", both);
   return ratio >= 1 ? phrase("{} times as fast as the original: {}.", times_text(ratio), both)
-                    : phrase("{} times as long as the original: {}.", times_text(1 / ratio), both);
+                    : phrase("Takes {} times as long as the original: {}.", times_text(1 / ratio), both);
 }
 
 std::string first_error(const LabView& lab) {
@@ -141,7 +141,7 @@ std::string wait_words(const LabView& lab, const LabTry& built) {
   if (m.samples != nullptr && m.samples->no_lines.empty())
     words += built.lines_seconds > 0 ? phrase(", its lines sampled after {:.2f} s.", built.lines_seconds) : ".";
   else if (m.samples != nullptr)
-    words = phrase("{}; its samples have no lines: {}", words, sentence(m.samples->no_lines));
+    words = phrase("{}; its samples have no line numbers: {}", words, sentence(m.samples->no_lines));
   else if (!m.no_samples.empty())
     words = phrase("{}; its lines are not sampled: {}", words, sentence(m.no_samples));
   else
@@ -157,12 +157,12 @@ void tell(LabScene& scene, const LabView& lab, const GpuView& gpu) {
   } else if (built != nullptr) {
     tell_of(scene, lab, *built->row);
   } else if (lab.changed()) {
-    scene.headline = tr("Edited but not built yet: press Ctrl+Enter.");
+    scene.headline = tr("Edited but not built yet; press Ctrl+Enter.");
   } else {
     scene.headline = tr("Edit the source or change an option, then press Ctrl+Enter.");
     scene.words.emplace_back(
         gpu.looked && gpu.gpus.empty()
-            ? phrase("The edit is built for {}. There is no GPU to check and time the edit: {}", lab.arch,
+            ? phrase("The edit is built for {}. There is no GPU to check and time the edit on: {}", lab.arch,
                      sentence(gpu.why_none))
             : tr("Your edit is built, checked against fp64, timed, and compared with the original."));
   }

@@ -48,7 +48,7 @@ ProfileFigure phase_figure(gpu::CodePhase phase, const std::map<gpu::CodePhase, 
   f.text = share_text(of(now)) + " %";
   f.tip = phrase(
       "{}.\n"
-      "Share of the samples of all warps, one for each time the hardware looked. The share is relative to the total "
+      "This phase's share of the samples of all warps. The share is relative to the total "
       "time above.",
       gpu::words_of(phase));
   if (before.empty()) return f;
@@ -100,7 +100,7 @@ LabLines lab_lines(const LabView& lab, std::span<const PairRow> rows) {
     lines.by_line.emplace(row.line[1], std::move(line));
   }
   lines.heading = tr("% of warp time");
-  lines.tip = of_edit ? phrase("Samples of {} by line, one for each time the hardware looked at a warp.", built->name)
+  lines.tip = of_edit ? phrase("Samples of {} by line: how often the hardware sampled a warp there.", built->name)
                       : tr("Samples of the original on the unchanged lines.");
   return lines;
 }

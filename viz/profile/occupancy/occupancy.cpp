@@ -116,7 +116,7 @@ std::string more_words(const gpu::ArchLimits& arch, std::int32_t threads, std::i
   const auto room = room_of(arch, threads, blocks + 1);
   if (!room)
     return phrase("No more blocks fit: an SM holds at most {} threads and {} blocks.", arch.threads, arch.blocks);
-  return phrase("To fit {}: at most {} registers per thread and {} of shared memory per block.",
+  return phrase("To fit {}, use at most {} registers per thread and {} of shared memory per block.",
                 blocks_text(blocks + 1), room->registers, kibibytes(room->shared));
 }
 

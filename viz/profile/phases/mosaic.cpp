@@ -155,7 +155,7 @@ void put_other(const Measurement& other, double us, MosaicScene& scene) {
   scene.other_words =
       fmt::format("{}, {}. {}", other.key.kernel, us_text(other.time.median),
                   longer <= 1 ? tr("On the scale above.")
-                              : phrase("{:.3g} times as long, drawn in full on its own scale.", longer));
+                              : phrase("Takes {:.3g} times as long; drawn in full on its own scale.", longer));
 }
 
 std::string notes_of(const KernelSamples& s, const SampleCounts& all) {

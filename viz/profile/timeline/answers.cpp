@@ -118,7 +118,7 @@ PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const Ti
   } else {
     const std::string unused = unused_slots(t, p);
     answer.answer = unused.empty() ? phrase("Not measured: no recording here has {} slots.", slots) : unused;
-    answer.why = tr("A gain is derived only where such a recording can check it.") + (" " + waits);
+    answer.why = tr("A gain is derived only if a recording can check it.") + (" " + waits);
   }
   return answer;
 }

@@ -133,10 +133,10 @@ std::string measured_words(const MeasuredGain& m) {
 
 std::string gain_sentence(const std::string& change, double derived, const MeasuredGain& measured) {
   if (derived <= -kLeastGain)
-    return phrase("As derived from this recording, {} would lose {}. The measured gain is {}.", change,
-                  gain_text(derived), measured_words(measured));
-  return phrase("As derived from this recording, {} would gain {}. The measured gain is {}.", change,
-                gain_words(derived), measured_words(measured));
+    return phrase("Derived from this recording: {} would lose {}. The measured gain is {}.", change, gain_text(derived),
+                  measured_words(measured));
+  return phrase("Derived from this recording: {} would gain {}. The measured gain is {}.", change, gain_words(derived),
+                measured_words(measured));
 }
 
 SlotGain slot_gain(const Timeline& t, const Pipeline& p, const TimelinesView& all) {

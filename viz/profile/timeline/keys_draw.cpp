@@ -90,7 +90,7 @@ std::string words_of(const KeyEntry& e) {
     case StretchLook::wait:
       return tr("waits for that");
     case StretchLook::flight:
-      return tr("in flight, at most this long");
+      return tr("in flight, for at most this long");
     case StretchLook::landed:
       return tr("landed");
     case StretchLook::read:

@@ -80,7 +80,7 @@ PanelTable launch_table(const PipelineScene& scene) {
       {tr("tail, µs"), tr("From the end of the first SM to that of the last")},
       {tr("gaps, % of SM time"), tr("Before an SM's first block and between its blocks")},
       {tr("surely idle, %"),
-       tr("Share of the shown block's time in which no product is in flight: the tensor cores have no work")}};
+       tr("Share of the shown block's time during which no product is in flight: the tensor cores have no work")}};
   for (PanelRow& row : table.rows)
     for (const auto& [name, tip] : tips)
       if (row.name == name) row.tip = tip;

@@ -93,7 +93,7 @@ void draw_overview(ImDrawList* list, const PipelineScene& scene, const Box& box,
                  colour(s.theme, Token::text), s.px(1.5F), 3);
   ImGui::SetCursorScreenPos(box.min);
   ImGui::InvisibleButton("timeline_overview", {box.width(), box.height()});
-  tooltip(tr("The whole block; click to move the window there"));
+  tooltip(tr("The whole block; click to move the view there"));
   if (!ImGui::IsItemActive() || scene.whole) return;
   const double share = std::clamp((ImGui::GetIO().MousePos.x - box.min.x) / box.width(), 0.0F, 1.0F);
   const double half = static_cast<double>(scene.to - scene.from) * scene.ns_a_clock / 2;

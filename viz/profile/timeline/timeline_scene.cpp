@@ -47,7 +47,7 @@ class Scene {
     s_.empty = why_no_picture(t_);
     if (const auto why = timelines_.refused.find(&t_); why != timelines_.refused.end()) s_.empty = why->second;
     const std::vector<std::int32_t> detailed = detailed_blocks(t_);
-    if (s_.empty.empty() && detailed.empty()) s_.empty = tr("No block of this recording was recorded event by event.");
+    if (s_.empty.empty() && detailed.empty()) s_.empty = tr("No block of this recording was recorded state by state.");
     if (!s_.empty.empty()) return std::move(s_);
     auto p = pipeline_of(t_, choose_block(detailed));
     if (!p) {
@@ -97,7 +97,7 @@ class Scene {
       return phrase("{} of {} blocks were recorded state by state.", s_.blocks.size(), t_.grid_blocks);
     if (t_.grid_blocks < 2) return {};
     return phrase(
-        "Only block {} was recorded state by state. To record M blocks starting at N, use attnscope timeline {} "
+        "Only block {} was recorded state by state. To record M blocks from block N on, use attnscope timeline {} "
         "--block N --blocks M.",
         s_.block, t_.kernel);
   }
@@ -203,7 +203,7 @@ class Scene {
           stretch.look = StretchLook::flight;
           stretch.ink = of_o ? Ink(TensorColour::o) : Ink(TensorColour::s);
           stretch.tile = x.tile;
-          stretch.what = phrase("{} of {}, key tile {}: in flight at most this long, from issue to return",
+          stretch.what = phrase("{} of {}, key tile {}: in flight for at most this long, from issue to return",
                                 of_o ? "O" : "S", lane_words(t_, x.lane), x.tile);
           if (stretch.to > stretch.from) row.stretches.push_back(std::move(stretch));
         }
@@ -274,7 +274,7 @@ class Scene {
         row.stretches.push_back({rel(from), rel(to), look, ink, name, use.tile, top, bottom, std::move(what)});
     };
     add(use.asked, use.landed, StretchLook::flight, 0, 1,
-        phrase("{} of key tile {}: in flight at most this long, from request to first reader", name, use.tile));
+        phrase("{} of key tile {}: in flight for at most this long, from request to first reader", name, use.tile));
     add(use.landed, use.freed, StretchLook::landed, 0, 1, phrase("{} of key tile {}: landed", name, use.tile));
     const auto all = static_cast<float>(use.readers.size());
     for (std::size_t n = 0; n < use.readers.size(); ++n) {

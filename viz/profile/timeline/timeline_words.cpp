@@ -47,18 +47,18 @@ std::string pace_headline(const std::vector<PathPart>& parts) {
   const auto large = [&](const PathPart& part) { return part.share >= kAsLarge * largest; };
   const auto share = [](const PathPart& part) { return tenths_text(part.tenths); };
   if (large(tensor) && large(work) && large(copies))
-    return tr("The tensor cores, copies and the consumers' own instructions set the pace together.");
-  if (large(tensor) && large(work))
-    return tr("The tensor cores and the consumers' own instructions set the pace together.");
-  if (large(tensor) && large(copies)) return tr("The tensor cores and copies set the pace together.");
-  if (large(work) && large(copies)) return tr("Copies and the consumers' own instructions set the pace together.");
-  if (large(tensor)) return phrase("The tensor cores set the pace: at most {} of the time.", share(tensor));
-  if (large(work)) return phrase("The consumers' own instructions set the pace: {} of the time.", share(work));
+    return tr("Tensor cores, copies and consumers' own instructions set the pace together.");
+  if (large(tensor) && large(work)) return tr("Tensor cores and consumers' own instructions set the pace together.");
+  if (large(tensor) && large(copies)) return tr("Tensor cores and copies set the pace together.");
+  if (large(work) && large(copies)) return tr("Copies and consumers' own instructions set the pace together.");
+  if (large(tensor)) return phrase("The tensor cores set the pace, for at most {} of the time.", share(tensor));
+  if (large(work)) return phrase("The consumers' own instructions set the pace, for {} of the time.", share(work));
   if (large(copies) && of_q.share > copies.share / 2)
     return phrase("Q sets the pace: it is in flight for at most {} of the time.", share(of_q));
-  if (large(copies)) return phrase("Copies set the pace: at most {} of the time.", share(copies));
-  if (large(producer)) return phrase("The producer's own instructions set the pace: {} of the time.", share(producer));
-  return phrase("Handing over work sets the pace: {} of the time.", share(handing));
+  if (large(copies)) return phrase("Copies set the pace, for at most {} of the time.", share(copies));
+  if (large(producer))
+    return phrase("The producer's own instructions set the pace, for {} of the time.", share(producer));
+  return phrase("Handing over work sets the pace, for {} of the time.", share(handing));
 }
 
 std::string launch_words(const Timeline& t) {

@@ -26,7 +26,7 @@ void add_exhibit(const Piece& p, WrongRunScene& scene) {
   scene.back = phrase("Back to {}", p.right);
   scene.leave = {ChooseKernel{std::string(p.right)}};
   scene.patch = lines_of(patch_text(*p.patch));
-  scene.bug = phrase("{} The bug does not show {}.", tr_of(p.bug), tr_of(p.hidden));
+  scene.bug = phrase("{} The bug does not show up {}.", tr_of(p.bug), tr_of(p.hidden));
 }
 
 // The right kernel, among exhibits.
@@ -48,7 +48,7 @@ void keep_back(const State& state, bool answer_hidden, WrongRunScene& scene) {
   scene.patch.clear();
   if (answer_hidden) {
     scene.about = phrase("Based on {}. Find what is wrong, if anything.", of);
-    scene.verdict = tr("Its verdict, its patch and the search for the first wrong step are hidden until you answer.");
+    scene.verdict = tr("Your answer reveals its verdict, its patch and the search for the first wrong step.");
     return;
   }
   scene.about = phrase("Based on {}, with one change or none. Which step breaks its rule first?", of);
@@ -109,7 +109,7 @@ WrongRunScene wrong_run_scene(const State& state, const Model& model, bool answe
   }
   if (!wrong) {
     scene.verdict = phrase("Verdict: {}.{}", name_of(outcome_of(*exam.verdict)),
-                           piece != nullptr ? tr(" The bug does not show with these numbers.") : "");
+                           piece != nullptr ? tr(" The bug does not show up with these numbers.") : "");
     return scene;
   }
   scene.verdict = phrase("Verdict: wrong. {}.", exam.verdict->reason);

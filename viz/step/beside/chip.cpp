@@ -75,7 +75,7 @@ ChipScene chip_scene(const Recording& rec, EventIndex e, std::string_view arch) 
     const TextRun share =
         number(significant_text(100 * static_cast<double>(scene.total) / limits->shared_block, 2) + " %");
     const auto kib = limits->shared_block / 1024;
-    scene.limit = woven(phrase("{} of the {} KiB available to a block of {}", place(0), kib, arch), {share});
+    scene.limit = woven(phrase("{} of the {} KiB available to a block on {}", place(0), kib, arch), {share});
     scene.short_limit = woven(phrase("{} of {} KiB ({})", place(0), kib, arch), {share});
   }
   const std::optional<Phase> shares = order_look(rec.order).shares_room;

@@ -22,7 +22,7 @@ struct ChipScene {
   std::uint64_t now = 0;
   std::vector<ChipPart> parts;  // those that hold something
   TextRuns sum;                 // "384 B of 512 B held now"
-  TextRuns limit, short_limit;  // "0.041 % of the 227 KiB available to a block of sm_90a"
+  TextRuns limit, short_limit;  // "0.041 % of the 227 KiB available to a block on sm_90a"
   TextRuns note;                // "P replaces S", where it does
 };
 // `arch`: the GPU that the limit is of; none is said of one that is not known.

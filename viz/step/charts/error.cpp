@@ -164,8 +164,8 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
   // Where every number overflowed there is no largest.
   if (scan.max > 0 || scan.overflows == 0) scene.words.push_back(largest);
   if (scan.overflows > 0)
-    scene.words.push_back({word(phrase("{} of {} numbers are not finite where the exact output is.", scan.overflows,
-                                       static_cast<std::int64_t>(scan.rows) * scan.cols),
+    scene.words.push_back({word(phrase("{} of {} numbers are not finite where the exact output is finite.",
+                                       scan.overflows, static_cast<std::int64_t>(scan.rows) * scan.cols),
                                 Token::text)});
   if (!scan.first) {
     const DType stored = rec.problem.dtype;

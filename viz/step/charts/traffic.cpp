@@ -320,10 +320,11 @@ TrafficTotals traffic_totals(const Recording& rec) {
                                    : phrase(", {} without {} and {}", place(1), place(2), place(3));
   }
   const bool triangle = !look.yardstick && naive != nullptr;
-  out.marks =
-      woven(triangle ? phrase("{}. The triangle shows how far naive is at this step.", line) : line + ".", pieces);
-  out.brief_marks = {word(triangle ? tr("Line: each element once. The triangle shows how far naive is at this step.")
-                                   : tr("A thin line marks the bytes that would move if each element moved once."))};
+  out.marks = woven(triangle ? phrase("{}. The triangle shows how far along naive is at this step.", line) : line + ".",
+                    pieces);
+  out.brief_marks = {word(triangle
+                              ? tr("Line: each element once. The triangle shows how far along naive is at this step.")
+                              : tr("A thin line marks the bytes that would move if each element moved once."))};
   add_outlook(out, rec);
   out.written = written_by_event(rec);
   return out;

@@ -206,7 +206,7 @@ class PipelineMaker {
   void add_ring() {
     Loop& loop = view_.ring;
     loop.title = tr("Ring");
-    loop.what = tr("slots are reused in turn");
+    loop.what = tr("slots are reused in order");
     loop.nodes = {loop_node(tr("free"), "", Token::dim, true), loop_node(tr("in flight"), "", Token::dim, true),
                   loop_node(tr("landed"), "", Token::dim, false), loop_node(tr("read"), "", Token::dim, false)};
     const auto before = e_ > first_ ? orders::hopper::ring_after(rec_, e_ - 1) : std::vector<RingSlot>();

@@ -163,7 +163,7 @@ std::vector<ProblemChoice> page_what_ifs(const Document& d) {
   std::vector<ProblemChoice> out;
   if (reads(d, kZeroTail)) {
     out.push_back(switched(d, "##whatif_tail", tr("tail not zeroed"), kZeroTail, 0));
-    out.back().help = tr("The rows of a page after its last key are loaded as they are: NaN where nothing was written");
+    out.back().help = tr("The rows after a page's last key are not zeroed: they hold NaN where nothing was written");
   }
   const bool in_order = d.inputs.pages == PageOrder::in_order;
   out.push_back(choice(d, tr("pages in order"), in_order,

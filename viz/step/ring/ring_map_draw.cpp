@@ -136,8 +136,8 @@ float draw_work(const Map& m, const RingWork& work, bool zigzag, const Box& box,
 std::string verdict_words(const RingScene& scene) {
   const std::int64_t here = scene.dealt.most(), there = scene.otherwise.most();
   const char* other = scene.ring.zigzag ? tr("in order") : tr("by zigzag");
-  if (here == there) return phrase("If dealt {}, the last rank would finish at the same time.", other);
-  return phrase("The last rank finishes after {} pairs; if dealt {}, after {}.", here, other, there);
+  if (here == there) return phrase("If tiles were dealt {}, the last rank would finish at the same time.", other);
+  return phrase("The last rank finishes after {} pairs, or, if tiles were dealt {}, after {}.", here, other, there);
 }
 
 // How long each rank works, dealt as here and in the other way; returns its foot.

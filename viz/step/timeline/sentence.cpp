@@ -81,7 +81,7 @@ SentenceScene sentence_scene(const Recording& rec, const StepPlace& at, bool toy
   }
   if (p.Lk > kMostArcWords) {
     scene.too_many =
-        phrase("{} words are too many to draw as arcs; the limit is {}. See the attention map.", p.Lk, kMostArcWords);
+        phrase("{} words are too many to draw as arcs; use at most {}. See the attention map.", p.Lk, kMostArcWords);
     return scene;
   }
   const std::int64_t place_in_keys = at.row + p.Lk - p.Lq;

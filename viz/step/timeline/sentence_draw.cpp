@@ -161,7 +161,7 @@ void draw_arcs(const Frame& f, const SentenceHead& head, bool above) {
   const float y = above ? (f.top + f.line_top) / 2 - f.s.px(8) : (f.bottom + f.line_bottom) / 2 - f.s.px(8);
   draw_text_in(f.list, {{f.words.front().min.x, y}, {f.words.back().max.x, y + f.s.px(16)}}, Align::centre, Face::text,
                13, colour_of(Token::dim),
-               head.finite ? tr("no weight of this row yet") : tr("the sum of this row's weights is not a number"));
+               head.finite ? tr("no weights in this row yet") : tr("the sum of this row's weights is not a number"));
 }
 
 void draw_head_line(const Frame& f, const Box& in, const SentenceHead& head, bool above) {

@@ -164,7 +164,7 @@ bool draw_transport(const Box& box, const State& state, const TimelineScene& sce
   if (narrow) {
     more = t.next(28);
     const bool pressed =
-        button(t, "##timeline_more", more, true, tr("Changes in m, bookmarks, speed and the whole run"));
+        button(t, "##timeline_more", more, true, tr("Bookmarks, changes in m, speed and the whole run"));
     for (const float x : {-6.0F, 0.0F, 6.0F})
       t.list->AddCircleFilled({more.centre().x + s.px(x), more.centre().y}, s.px(1.75F), t.ink(true));
     return pressed;

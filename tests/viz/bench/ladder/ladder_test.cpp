@@ -352,7 +352,7 @@ TEST_F(LadderSceneTest, WhatNoRungHasIsSaidOnceAndWhatOneMissesAtItsRung) {
   };
   EXPECT_FALSE(has("tensor"));
   EXPECT_TRUE(has("warps"));
-  EXPECT_NE(s.note.find("No row has values for: Tensor cores"), std::string::npos) << s.note;
+  EXPECT_NE(s.note.find("No row has values for Tensor cores"), std::string::npos) << s.note;
   for (const LadderRung& r : s.rungs) {
     EXPECT_EQ(r.figures.size(), s.columns.size());
     for (const LadderSentence& sentence : r.sentences) EXPECT_NE(sentence.lead, "Tensor cores");

@@ -62,7 +62,7 @@ TEST(RankLanes, ASlowRingIsToldAsTimesAsLongWithWhatIsLeft) {
   for (Rank& r : slow.ranks->devices)
     std::erase_if(r.spans, [](const RankSpan& s) { return s.work == RankWork::wait; });
   const RankLanesScene scene = rank_lanes(state, model_of({slow}));
-  EXPECT_EQ(scene.rings.at(0).pace, "322 µs: 2.0 times as long as one rank, 17 % of the ideal speed-up of 3");
+  EXPECT_EQ(scene.rings.at(0).pace, "322 µs: takes 2.0 times as long as one rank, 17 % of the ideal speed-up of 3");
   EXPECT_NE(scene.reason.find("For the remaining 6.83 %, a rank has not started"), std::string::npos) << scene.reason;
 }
 
@@ -165,7 +165,8 @@ TEST(RankLanes, ABackwardsSumsTravelWithTheirKeys) {
   const RankLanesScene scene = rank_lanes(state, model_of({m}));
   ASSERT_EQ(scene.rings.size(), 1U);
   EXPECT_TRUE(scene.rings[0].sums);
-  EXPECT_NE(scene.reason.find("A wait ends when a share or its dK and dV arrive."), std::string::npos) << scene.reason;
+  EXPECT_NE(scene.reason.find("A wait ends when a share of K and V, or its dK and dV, arrives."), std::string::npos)
+      << scene.reason;
   EXPECT_NE(scene.rings[0].words.find("K, V, dK and dV over sockets"), std::string::npos) << scene.rings[0].words;
 }
 
@@ -239,11 +240,12 @@ TEST(RankLanes, OverSocketsSumsTravelWithTheKeysOfTheNextTurn) {
   for (const RankWork work : {compute, send, receive, wait, compute}) spans.push_back({work, 3});
   const auto scene = rank_lanes(state, model_of({backward_ring(state.document.sweep, Carrier::sockets, spans)}));
   EXPECT_EQ(told(scene, send),
-            (Words{"rank 1 sends its share of turn 0", "rank 1 sends K and V of turn 1, dK and dV of turn 0",
+            (Words{"rank 1 sends its share of turn 0", "rank 1 sends K and V of turn 1, and dK and dV of turn 0",
                    "rank 1 sends dK and dV of turn 1", "rank 1 sends dK and dV home"}));
-  EXPECT_EQ(told(scene, receive),
-            (Words{"rank 1 receives the share after turn 0", "rank 1 receives K and V for turn 2, dK and dV for turn 1",
-                   "rank 1 receives dK and dV for turn 2", "rank 1 receives dK and dV of its keys"}));
+  EXPECT_EQ(
+      told(scene, receive),
+      (Words{"rank 1 receives the share for turn 1", "rank 1 receives K and V for turn 2, and dK and dV for turn 1",
+             "rank 1 receives dK and dV for turn 2", "rank 1 receives dK and dV of its keys"}));
   EXPECT_EQ(told(scene, wait),
             (Words{"rank 1 waits after turn 0", "rank 1 waits after turn 1", "rank 1 waits for dK and dV in turn 2",
                    "rank 1 waits for dK and dV of its keys"}));

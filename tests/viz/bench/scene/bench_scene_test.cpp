@@ -45,9 +45,8 @@ TEST_F(BenchSceneTest, TimesWhoseIntervalsOverlapWidelyCantBeTold) {
   rows_of(m)[0].time.ci_high = 130;
   const auto s = scene(m);
   EXPECT_EQ(s.verdict.headline, "At L = 512, cpu_flash cannot be distinguished from cpu_multicore.");
-  EXPECT_NE(
-      s.verdict.reason.find("The intervals of the medians of cpu_flash (± 1 %) and cpu_multicore (± 25 %) overlap."),
-      std::string::npos)
+  EXPECT_NE(s.verdict.reason.find("The medians' intervals overlap for cpu_flash (± 1 %) and cpu_multicore (± 25 %)."),
+            std::string::npos)
       << s.verdict.reason;
 }
 
@@ -99,9 +98,9 @@ TEST_F(BenchSceneTest, OneKernelAloneGivesItsTimeAndNoComparison) {
 
 TEST_F(BenchSceneTest, BeforeTheRunItSaysWhatToDoAndWhatItTakes) {
   const auto s = scene(Model{});
-  EXPECT_EQ(s.verdict.headline, "Nothing has been measured yet: press Run.");
+  EXPECT_EQ(s.verdict.headline, "Nothing has been measured yet; press Run.");
   EXPECT_EQ(strip_headline(s.verdict, false), s.verdict.headline);
-  EXPECT_EQ(strip_headline(s.verdict, true), "Nothing has been measured yet: press sweep ... and then Run.");
+  EXPECT_EQ(strip_headline(s.verdict, true), "Nothing has been measured yet; press sweep ... and then Run.");
   EXPECT_NE(s.verdict.reason.find("estimate words"), std::string::npos);
   state.document.sweep.values.clear();
   EXPECT_EQ(scene(Model{}).verdict.headline, "This sweep cannot run yet.");
@@ -228,7 +227,7 @@ TEST_F(BenchSceneTest, WhereNothingCanBeMeasuredItSaysSoAndNotToPressRun) {
   m.gpu.why_nothing = "A browser cannot measure.";
   const auto s = bench_scene(state, m, {}, "", planned_rows(sweep));
   EXPECT_EQ(time_of(s).empty, "Tick a run to draw this chart.");
-  EXPECT_EQ(s.verdict.headline, "Nothing has been measured here: tick a run to see its results.");
+  EXPECT_EQ(s.verdict.headline, "Nothing has been measured here; tick a run to see its results.");
   EXPECT_EQ(s.verdict.reason, m.gpu.why_nothing);
   EXPECT_FALSE(s.verdict.asks_for_run);
   EXPECT_EQ(why_nothing_runs(sweep, m.gpu, planned_rows(sweep), {}), m.gpu.why_nothing);
@@ -243,7 +242,7 @@ TEST_F(BenchSceneTest, PlannedRowsPredictBytesAndHaveNoTime) {
   EXPECT_NE(time_of(s).empty.find("press Run"), std::string::npos);
   EXPECT_EQ(cell(s.table, "cpu_flash", "time"), "–");
   EXPECT_NE(cell(s.table, "cpu_flash", "tiles"), "–");
-  EXPECT_EQ(s.verdict.headline, "Nothing has been measured yet: press Run.");
+  EXPECT_EQ(s.verdict.headline, "Nothing has been measured yet; press Run.");
 }
 
 TEST_F(BenchSceneTest, APlannedRefusalIsShownBeforeAnythingRuns) {
@@ -342,7 +341,8 @@ TEST_F(BenchSceneTest, BytesOutsideTheModelAreNotCalledPredicted) {
                         "once (output still in the L2 cache is not counted)."),
             std::string::npos)
       << reason;
-  EXPECT_NE(reason.find("Bytes are not why it is faster: naive runs at 1.40 % of the copy rate."), std::string::npos)
+  EXPECT_NE(reason.find("Moving fewer bytes is not why it is faster: naive runs at 1.40 % of the copy rate."),
+            std::string::npos)
       << reason;
 }
 

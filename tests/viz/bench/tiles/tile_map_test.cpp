@@ -87,7 +87,7 @@ TEST(Tiles, OfATypeThatTheKernelDoesNotTakeSaysWhichItTakesAndWhereToChoose) {
   s.document.sweep.base.dtype = DType::f32;
   EXPECT_EQ(
       tune_map(s, Model()).empty,
-      "flash_mma supports f16 or bf16, not f32: choose another pass or type on the left, or another kernel above.");
+      "flash_mma supports f16 or bf16, not f32; choose another pass or type on the left, or another kernel above.");
 }
 
 // Nobody has chosen a kernel: the page is of the one that the strip over the charts speaks of, not of Step's.

@@ -329,7 +329,7 @@ TEST(ProfileFindings, CopiesThatAreWaitedForAreFoundAtTheirLine) {
   EXPECT_EQ(f->text,
             "In 20.0 % of the samples, a warp waits at a barrier for copies from device memory, most of them at line "
             "7: 100 % "
-            "of the empty slots.");
+            "of the empty issue slots.");
   EXPECT_NEAR(f->at_most, 1 / 0.9, 1e-9);
   EXPECT_EQ(f->other_kernel, "");
   m.key.kernel = "flash_wmma";

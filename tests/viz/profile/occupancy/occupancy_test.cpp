@@ -17,7 +17,7 @@ TEST(ProfileOccupancy, NamesWhatHoldsItDownAndWhatOneMoreBlockNeeds) {
   const OccupancyScene o = occupancy_scene(h100_row("flash_simt", 59526), "sm_90a", 132);
   ASSERT_EQ(o.empty, "");
   EXPECT_EQ(o.words, "1 block of 8 warps: 8 of 64 warps, 12.5 %, limited by registers and shared memory.");
-  EXPECT_EQ(o.more, "To fit 2 blocks: at most 128 registers per thread and 113 KiB of shared memory per block.");
+  EXPECT_EQ(o.more, "To fit 2 blocks, use at most 128 registers per thread and 113 KiB of shared memory per block.");
   EXPECT_DOUBLE_EQ(o.theoretical, 12.5);
   EXPECT_EQ(o.achieved_text, "12.5 %");
 }

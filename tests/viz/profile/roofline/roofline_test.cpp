@@ -250,19 +250,19 @@ TEST(ProfileBytes, SaysHowManyTurnsOfSharedMemoryTheHeartbeatHeard) {
   const BytesScene b = bytes_scene(m, 132);
   const auto line = std::ranges::find(b.lines, "Shared memory", &BytesLine::title);
   ASSERT_NE(line, b.lines.end());
-  EXPECT_EQ(line->words, "As a share of its data pipe's cycles, from the heartbeat: 1.12 million passes.");
+  EXPECT_EQ(line->words, "As a share of the data pipe's cycles, from the heartbeat: 1.12 million passes.");
 }
 
 TEST(ProfileBytes, EachSentenceIsMadeOfItsFigures) {
   Measurement m = h100_row("flash_simt", 59526);
   BytesScene b = bytes_scene(m);
   EXPECT_EQ(b.words.substr(0, 46), "DRAM moved 0.779 GB: 1.45 times the minimum, 0");
-  EXPECT_EQ(b.lines[1].words, "Of every 100 sectors requested from the L2, 2.50 missed.");
+  EXPECT_EQ(b.lines[1].words, "Of every 100 sectors requested from the L2 cache, 2.50 missed.");
   EXPECT_EQ(b.lines[2].text, "25.0 %");
   put(m, "shared_conflicts_count", 500);
   EXPECT_EQ(bytes_scene(m).lines[2].text, "50.0 %");
   put(m, "l2_hit_pct", 40);
-  EXPECT_EQ(bytes_scene(m).lines[1].words, "Of every 100 sectors requested from the L2, 60.0 missed.");
+  EXPECT_EQ(bytes_scene(m).lines[1].words, "Of every 100 sectors requested from the L2 cache, 60.0 missed.");
   m.figures[*find_metric("l2_hit_pct")] = Figure{Origin::not_available, 0, "", "no counters"};
   b = bytes_scene(m);
   EXPECT_EQ(b.lines[1].title, "Bank conflicts") << "a figure that is missing has no line";

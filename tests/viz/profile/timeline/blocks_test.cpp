@@ -74,7 +74,7 @@ TEST(TimelineBlocks, ARecordingOfOneSaysWhichAndHowOthersAreRecorded) {
   const PipelineScene s = shown_at(one, -1);
   ASSERT_EQ(s.blocks.size(), 1U);
   const std::string words = fmt::format(
-      "Only block {} was recorded state by state. To record M blocks starting at N, use attnscope timeline "
+      "Only block {} was recorded state by state. To record M blocks from block N on, use attnscope timeline "
       "{} --block N --blocks M.",
       s.block, one.kernel);
   EXPECT_NE(s.notes.find(words), std::string::npos) << s.notes;

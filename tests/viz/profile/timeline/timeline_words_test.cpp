@@ -84,21 +84,21 @@ TEST(TimelineWords, TimesHaveOneUnitRule) {
 TEST(TimelineWords, TwoPartsAboutAsLargeSetThePaceTogether) {
   using enum PathOf;
   EXPECT_EQ(pace_headline({{tensor_cores, 0.5, 500}, {work, 0.44, 440}}),
-            "The tensor cores set the pace: at most 50.0 % of the time.");
+            "The tensor cores set the pace, for at most 50.0 % of the time.");
   EXPECT_EQ(pace_headline({{tensor_cores, 0.35}, {work, 0.37}, {copy_v, 0.14}}),
-            "The tensor cores and the consumers' own instructions set the pace together.");
+            "Tensor cores and consumers' own instructions set the pace together.");
   EXPECT_EQ(pace_headline({{tensor_cores, 0.309}, {work, 0.308}, {copy_k, 0.2}, {copy_v, 0.1}, {hand_over, 0.08}}),
-            "The tensor cores, copies and the consumers' own instructions set the pace together.");
+            "Tensor cores, copies and consumers' own instructions set the pace together.");
   EXPECT_EQ(pace_headline({{tensor_cores, 0.29}, {work, 0.334}, {copy_k, 0.2}, {copy_v, 0.13}}),
-            "Copies and the consumers' own instructions set the pace together.");
+            "Copies and consumers' own instructions set the pace together.");
   EXPECT_EQ(pace_headline({{work, 0.53, 530}, {copy_k, 0.1, 100}}),
-            "The consumers' own instructions set the pace: 53.0 % of the time.");
+            "The consumers' own instructions set the pace, for 53.0 % of the time.");
   EXPECT_EQ(pace_headline({{copy_k, 0.2, 200}, {copy_v, 0.4, 401}, {work, 0.3, 299}, {producer_work, 0.1, 100}}),
-            "Copies set the pace: at most 60.1 % of the time.");
+            "Copies set the pace, for at most 60.1 % of the time.");
   EXPECT_EQ(pace_headline({{copy_q, 0.5, 500}, {work, 0.4, 400}}),
             "Q sets the pace: it is in flight for at most 50.0 % of the time.");
   EXPECT_EQ(pace_headline({{producer_work, 0.5, 500}, {work, 0.4, 400}}),
-            "The producer's own instructions set the pace: 50.0 % of the time.");
+            "The producer's own instructions set the pace, for 50.0 % of the time.");
 }
 
 }  // namespace

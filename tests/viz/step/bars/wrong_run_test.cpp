@@ -106,7 +106,7 @@ TEST(WrongRun, TheAnswerNamesStepElementAndCauseAndLeadsThere) {
 TEST(WrongRun, WhereItDoesNotShowThatIsSaid) {
   const Shown s = exhibit("alpha_on_l_only", Generator::equal_scores);
   const WrongRunScene scene = wrong_run_scene(s.state, s.model);
-  EXPECT_EQ(scene.verdict, "Verdict: pass. The bug does not show with these numbers.");
+  EXPECT_EQ(scene.verdict, "Verdict: pass. The bug does not show up with these numbers.");
   EXPECT_EQ(scene.seek, "");
 }
 

@@ -20,7 +20,7 @@ TEST(Chip, PartsAddUpToTheSumThatIsSaid) {
     EXPECT_EQ(plain_text(scene.sum), std::to_string(scene.now) + " B held now, " + std::to_string(sum) + " B at peak");
     // The share of what a block may have, for who would multiply it: 96 of 232448 bytes.
     if (scene.total == 96) {
-      EXPECT_EQ(plain_text(scene.limit), "0.041 % of the 227 KiB available to a block of sm_90a");
+      EXPECT_EQ(plain_text(scene.limit), "0.041 % of the 227 KiB available to a block on sm_90a");
     }
     EXPECT_NE(plain_text(scene.limit).find(" % of the 227 KiB"), std::string::npos) << plain_text(scene.limit);
     EXPECT_NE(plain_text(scene.short_limit).find(" % of 227 KiB (sm_90a)"), std::string::npos);
