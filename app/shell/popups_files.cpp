@@ -121,9 +121,8 @@ void draw_input_files(const Controller& controller, ShellUiState& ui, Commands& 
   popup_heading(tr_of(kInputFiles));
   dim_words(
       tr("NumPy arrays of type f2, f4 or f8, shaped [B,H,L,D], [H,L,D] or [L,D]. The bias is broadcast to [B,H,Lq,Lk]. "
-         "The "
-         "arrays determine the problem's shape. Inputs with empty fields are still generated. If the bias field "
-         "is empty, there is no bias."));
+         "The arrays determine the problem's shape. Inputs with empty fields are still generated. If the bias field is "
+         "empty, there is no bias."));
   bool entered = ImGui::IsWindowAppearing();  // Enter goes to the next field; in the last one it uses them
   for (std::size_t n = 0; n < kIds.size(); ++n) {
     ImGui::TextUnformatted(kIds[n]);

@@ -158,7 +158,7 @@ const std::vector<Asked> kQuestions{
      {find("Source of the kernel")},
      [](TestWindow& w) { return profile(w, ProfilePage::source); }},
     {"What do the pipes do over the time of a run?",
-     {find("Heartbeat: the kernel over")},
+     {find("Heartbeat: how busy")},
      [](TestWindow& w) { return profile(w, ProfilePage::heartbeat); }},
     // What no picture says: the palette answers
     {"What is the formula for attention, in one line?",

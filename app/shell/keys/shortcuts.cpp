@@ -75,7 +75,7 @@ constexpr std::array kKeys{
     KeyRow{"Step", marked("all bookmarks"), kCtrl | ImGuiKey_B, 0, true, false, false, ask<Popup::bookmarks>},
     KeyRow{"Step", marked("go to a step by its number"), ImGuiKey_G, 0, true, false, false,
            ask<Popup::go_to>},
-    KeyRow{"Step", marked("show O as summed, or divided by ℓ"), ImGuiKey_O, 0, true, false, false,
+    KeyRow{"Step", marked("show O as a running sum, or divided by ℓ"), ImGuiKey_O, 0, true, false, false,
            [](S s, E e) {
              const bool summed = s.view.step.reading == OutputReading::as_summed;
              e.emplace_back(SetReading{summed ? OutputReading::divided : OutputReading::as_summed});

@@ -261,7 +261,7 @@ void run_buttons(const BenchCache& cache, float width, float height, Commands& c
   const std::string words = phrase("Resume, {} left###run", c.points - c.finished);
   if (main_button(words.c_str(), {width - restart - gap, height}, cache.why_not_run.empty()))
     commands.push_back(RunSweep{});
-  tooltip(phrase("{} of {} points are finished and will not be measured again.", c.finished, c.points));
+  tooltip(phrase("{} of {} points are finished and are not measured again.", c.finished, c.points));
   ImGui::SameLine(0, gap);
   ImGui::BeginDisabled(!cache.why_not_run.empty());
   if (ImGui::Button(tr("Restart"), {restart, height})) commands.push_back(RunSweep{true});

@@ -230,8 +230,9 @@ RankLanesScene rank_lanes(const State& state, const Model& model) {
     }
   }
   if (found.empty()) {
-    scene.empty = tr(
-        "No ring on screen has lanes. Run a sweep along ranks here, or open a session written by attnscope ring -o.");
+    scene.empty =
+        tr("No ring on screen has lanes. Run a sweep along the axis ranks here, or open a session written by attnscope "
+           "ring -o.");
     return scene;
   }
   if (!along_ranks) {

@@ -168,7 +168,7 @@ class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
     const std::size_t column = std::min(at_, text_.size()) + 1;
     switch (what) {
       case ExpressionGap::depth:
-        return refuse(phrase("Too many nested brackets; use at most {}.", kMaxExpressionDepth));
+        return refuse(phrase("Brackets are nested too deeply; use at most {} levels.", kMaxExpressionDepth));
       case ExpressionGap::bracket:
         return refuse(phrase("')' is missing at character {}.", column));
       case ExpressionGap::quote:

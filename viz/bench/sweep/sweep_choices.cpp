@@ -270,8 +270,7 @@ bool any_kept_on_gpu(const SweepSpec& sweep, const KeptTilesView& kept) {
 std::string compile_words(const SweepSpec& sweep, const Model& model) {
   if (!runs_on_gpu(sweep) || !model.gpu.looked) return {};  // nobody has asked yet: a picture has no compiler
   if (auto valid = validate(sweep); !valid) return {};      // said where it stands
-  if (model.compiled_for != sweep_key(sweep) && model.task.running)
-    return tr("This will be compiled when the run ends.");
+  if (model.compiled_for != sweep_key(sweep) && model.task.running) return tr("This is compiled when the run ends.");
   if (sweep.tuned && model.compiled.empty() && model.kept.of == sweep_key(sweep) && !any_kept_on_gpu(sweep, model.kept))
     return {};  // why no tile is kept stands beside Run
   if (model.compiled_for != sweep_key(sweep) || model.compiled.empty())

@@ -146,13 +146,12 @@ std::vector<BenchPreset> make_presets() {
       marked("Output in f32, D = 64: CUDA cores against three TF32 products."), "speedup_ratio",
       with_tokens(sweep({"tiled", "flash_simt", "flash_tf32x3"}, Axis::L, long_lengths(), problem(16, 512, 64)),
                   16384)});
-  presets.push_back(
-      BenchPreset{"latency", marked("Latency"),
-                  marked("Time and rate of a single sequence, short or long, H = 8, D = 64, even where there is too "
-                         "little work to fill the GPU."),
-                  "tflops",
-                  sweep({"naive", "tiled", "flash_simt", "flash_tf32x3"}, Axis::L, {128, 256, 512, 1024, 2048, 4096},
-                        problem(8, 128, 64))});
+  presets.push_back(BenchPreset{"latency", marked("Latency"),
+                                marked("Time and rate of a single sequence, short or long, H = 8, D = 64, including "
+                                       "lengths too short to fill the GPU."),
+                                "tflops",
+                                sweep({"naive", "tiled", "flash_simt", "flash_tf32x3"}, Axis::L,
+                                      {128, 256, 512, 1024, 2048, 4096}, problem(8, 128, 64))});
   presets.push_back(BenchPreset{"speedup", marked("Speed-up over naive"),
                                 marked("Speed relative to naive by length, B = 4, H = 8, D = 64, until S takes 8 GiB."),
                                 "speedup_ratio",
@@ -172,7 +171,8 @@ std::vector<BenchPreset> make_presets() {
       "registers_count", sweep({"flash_simt"}, Axis::br, {16, 32, 64, 128}, problem(16, 4096, 64))});
   presets.push_back(BenchPreset{
       "steps", marked("Steps of flash_hopper"),
-      marked("What each idea in flash_hopper contributes, one after another: f16, B = 4, H = 16, L = 4096, D = 128."),
+      marked(
+          "What the ideas in flash_hopper contribute, added one after another: f16, B = 4, H = 16, L = 4096, D = 128."),
       "tflops",
       with_batch(
           stored_as(sweep({"flash_hopper"}, Axis("step"), {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, problem(16, 4096, 128)),

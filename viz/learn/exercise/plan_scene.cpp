@@ -47,7 +47,7 @@ struct PlanReader {
     const auto value = evaluate_number(expression, scope);
     if (!value) return tl::unexpected(value.error());
     if (!(*value >= 1 && *value <= 1 << 20) || *value != std::floor(*value))
-      return bad_input(phrase("'{}' is {}; a size must be an integer from 1 to 1048576", expression, *value));
+      return bad_input(phrase("'{}' is {}; a size must be an integer from 1 to 1 048 576", expression, *value));
     return static_cast<std::int64_t>(*value);
   }
   Result<SceneTiles> tiles(const TilesPlan& plan) {

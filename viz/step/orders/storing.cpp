@@ -111,7 +111,7 @@ constexpr LetterWords kLetters[] = {{"S", TensorColour::s, marked("scores, query
                                     {"ℓ", TensorColour::l, marked("sum of the exponentials")},
                                     {"O", TensorColour::o, marked("output")}};
 constexpr Saying kHindsight{marked("Only hindsight shows how far the sum over the keys so far is from the final {0}. "
-                                   "Weights are final here, so the gap is what later keys will add."),
+                                   "Weights are final here, so the gap is what later keys add."),
                             kOnlyO};
 
 }  // namespace

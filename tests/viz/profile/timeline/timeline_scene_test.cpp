@@ -169,7 +169,7 @@ TEST(PipelineSceneTest, WhatAThirdSlotAndBlocksThatStayBringIsDerivedWithinAThir
       return c.slots ? slot_words(t, *p, others) : stay_words(t, *p, others);
     };
     const std::string words = words_among(all);
-    EXPECT_NE(words.find("As derived"), std::string::npos) << words;
+    EXPECT_NE(words.find("Derived from"), std::string::npos) << words;
     EXPECT_NE(words.find(c.slots ? "3 slots" : "blocks that stay"), std::string::npos) << words;
     EXPECT_NE(words.find(fmt::format("{:.1f} %", 100 * measured)), std::string::npos) << words;
     // Nothing to hold it against: nothing is said. Nor where what was measured says otherwise.
