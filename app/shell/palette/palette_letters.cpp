@@ -30,45 +30,43 @@ TextRun plain(const char* text) {
 
 void add_of_a_row(std::vector<PaletteEntry>& all) {
   all.push_back(meaning(
-      tr("S: scores"), tr("Scale · Q Kᵀ, capped, plus bias, minus ALiBi, masked"), tr("logits similarity definition"),
+      "S", tr("Scores: scale · Q Kᵀ, capped, plus bias, minus ALiBi, masked"), tr("logits similarity definition"),
       {letter("S", s), plain(" = scale · "), letter("Q", q), plain(" "), letter("K", k), letter("T", k, 1)},
       {"by-hand", "score"}));
-  all.push_back(meaning(tr("m: running maximum"), tr("The largest score of a row so far"), tr("max definition"),
+  all.push_back(meaning("m", tr("Running maximum: the largest score of a row so far"), tr("max definition"),
                         {letter("m", m), plain(" ← max("), letter("m", m), plain(", "), letter("S", s), plain(")")},
                         {"by-hand", "largest"}));
-  all.push_back(meaning(tr("α: the factor that rescales the past"),
-                        tr("exp(m_old − m_new): rescales everything summed so far"), tr("alpha correction definition"),
+  all.push_back(meaning("α", tr("exp(m_old − m_new): rescales everything summed so far"),
+                        tr("alpha correction definition"),
                         {letter("α", alpha), plain(" = exp("), letter("m", m), subscript("old", m), plain(" − "),
                          letter("m", m), subscript("new", m), plain(")")},
                         {"by-hand", "alpha"}));
-  all.push_back(meaning(tr("P: weights"), tr("exp(S − m); not divided by ℓ in flash orders"),
+  all.push_back(meaning("P", tr("Weights: exp(S − m), not divided by ℓ in flash orders"),
                         tr("probabilities attention weights definition"),
                         {letter("P", p), plain(" = exp("), letter("S", s), plain(" − "), letter("m", m), plain(")")},
                         {"by-hand", "weight"}));
   all.push_back(
-      meaning(tr("ℓ: running sum"), tr("The sum of a row of P so far"), tr("l denominator normalizer definition"),
+      meaning("ℓ", tr("Running sum: the sum of a row of P so far"), tr("l denominator normalizer definition"),
               {letter("ℓ", l), plain(" ← "), letter("α", alpha), letter("ℓ", l), plain(" + Σ "), letter("P", p)},
               {"by-hand", "sum"}));
   all.push_back(meaning(
-      tr("O: output"), tr("In flash orders, an accumulator until it is divided by ℓ"),
-      tr("accumulator result definition"),
+      "O", tr("Output: in flash orders, an accumulator until it is divided by ℓ"), tr("accumulator result definition"),
       {letter("O", o), plain(" ← "), letter("α", alpha), letter("O", o), plain(" + "), letter("P", p), letter("V", v)},
       {"by-hand", "output"}));
-  all.push_back(meaning(tr("LSE: log-sum-exp"), tr("m + ln ℓ: the natural logarithm of the sum of exp(S) over a row"),
+  all.push_back(meaning("LSE", tr("Log-sum-exp: m + ln ℓ, the natural logarithm of the sum of exp(S) over a row"),
                         tr("logsumexp softmax_lse definition"),
                         {plain("LSE = "), letter("m", m), plain(" + ln "), letter("ℓ", l)}, {"one-pass", "end"}));
 }
 
 void add_of_a_backward_pass(std::vector<PaletteEntry>& all) {
   all.push_back(meaning(
-      tr("dP: gradient of the weights"), "dO Vᵀ", tr("backward gradient definition"),
+      "dP", tr("Gradient of the weights: dO Vᵀ"), tr("backward gradient definition"),
       {plain("d"), letter("P", p), plain(" = d"), letter("O", o), plain(" "), letter("V", v), letter("T", v, 1)},
       {"backward", "dp"}));
-  all.push_back(meaning(tr("δ: mean of dP in a row"), tr("Σ dO · O over a row: the P-weighted mean of its dP"),
-                        tr("delta D backward definition"),
-                        {letter("δ", alpha), plain(" = Σ d"), letter("O", o), plain(" · "), letter("O", o)},
-                        {"backward", "mean"}));
-  all.push_back(meaning(tr("dS: gradient of the scores"), "P · (dP − δ)", tr("backward gradient definition"),
+  all.push_back(meaning(
+      "δ", tr("Σ dO · O over a row: the P-weighted mean of its dP"), tr("delta D backward definition"),
+      {letter("δ", alpha), plain(" = Σ d"), letter("O", o), plain(" · "), letter("O", o)}, {"backward", "mean"}));
+  all.push_back(meaning("dS", tr("Gradient of the scores: P · (dP − δ)"), tr("backward gradient definition"),
                         {plain("d"), letter("S", s), plain(" = "), letter("P", p), plain(" · (d"), letter("P", p),
                          plain(" − "), letter("δ", alpha), plain(")")},
                         {"backward", "ds"}));
