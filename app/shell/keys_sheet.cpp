@@ -112,12 +112,12 @@ void draw_preferences(const State& state, Commands& commands) {
     commands.emplace_back(SetTheme{p.theme == Theme::dark ? Theme::light : Theme::dark});
   }
   ImGui::SameLine();
-  if (ImGui::Button("-", {s.px(28), 0})) commands.emplace_back(SetScale{p.scale - 0.1F});
+  if (ImGui::Button("-", {s.px(for_finger(28)), 0})) commands.emplace_back(SetScale{p.scale - 0.1F});
   ImGui::SameLine();
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(fmt::format("{:.0f} %", p.scale * 100).c_str());
   ImGui::SameLine();
-  if (ImGui::Button("+", {s.px(28), 0})) commands.emplace_back(SetScale{p.scale + 0.1F});
+  if (ImGui::Button("+", {s.px(for_finger(28)), 0})) commands.emplace_back(SetScale{p.scale + 0.1F});
   bool still = p.reduced_motion;
   if (ImGui::Checkbox(tr("Reduce motion"), &still)) commands.emplace_back(SetReducedMotion{still});
   ImGui::SameLine();
@@ -148,6 +148,7 @@ void draw_touch_content(const State& state, Commands& commands) {
             tr("Touch"));
   ImGui::Dummy({1, s.px(36)});
   draw_gestures(kTouch);
+  const FingerSized fingers;
   draw_file_buttons(commands);
   ImGui::Dummy({1, s.px(10)});
   draw_preferences(state, commands);

@@ -1,5 +1,6 @@
 // The bar on top: name, workspaces, kernel, what runs, where the numbers come from, log and `?`.
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "kernels/ladder.h"
 #include "kernels/museum/museum.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/widgets.h"
 #include "viz/learn/card/learn_scene.h"
@@ -77,10 +79,11 @@ float draw_tabs(const State& state, float x, Commands& commands) {
 // A chip that opens a menu below it; whether the menu is open, to be ended with EndPopup().
 bool begin_chip(const char* id, const std::string& title, Face face, float x, float width) {
   const Style& s = style();
-  const float height = s.px(28);
+  const float drawn = by_touch() ? 34 : 28, height = s.px(for_finger(drawn));
   ImGui::SetCursorScreenPos({x, ImGui::GetWindowPos().y + (ImGui::GetWindowHeight() - height) / 2});
   const bool pressed = ImGui::InvisibleButton(id, ImVec2(width, height), ImGuiButtonFlags_EnableNav);
-  const Box frame = last_item();
+  Box frame = last_item();
+  frame.min.y += s.px(beyond_edge(drawn)), frame.max.y -= s.px(beyond_edge(drawn));
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Token fill = ImGui::IsItemHovered() ? Token::line : Token::field;
   list->AddRectFilled(frame.min, frame.max, colour(s.theme, fill), s.px(6));
@@ -90,12 +93,14 @@ bool begin_chip(const char* id, const std::string& title, Face face, float x, fl
   const std::string menu = std::string(id) + " menu";
   if (pressed) ImGui::OpenPopup(menu.c_str());
   ImGui::SetNextWindowPos({frame.min.x, frame.max.y + s.px(4)});
+  if (by_touch()) ImGui::SetNextWindowSizeConstraints({width, 0}, {FLT_MAX, FLT_MAX});
   return ImGui::BeginPopup(menu.c_str());
 }
 
 float draw_workspace_menu(const State& state, float x, Commands& commands) {
   const std::string now(title_of(state.view.workspace));
   const float width = text_width(Face::bold, kSmallSize, tr("Profile")) + style().px(44);
+  const FingerSized fingers;
   if (begin_chip("Workspace", now, Face::bold, x, width)) {
     for (const Workspace workspace : kWorkspaces) {
       const bool chosen = workspace == state.view.workspace;
@@ -136,6 +141,7 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
   if (!step && (now.empty() || !is_shown_kernel(state, model, now))) title = tr("the fastest shown");
   const float width = std::min(text_width(Face::text, kSmallSize, title) + s.px(44), right - x);
   if (width < s.px(kKernelLeast)) return x;
+  const FingerSized fingers;
   if (begin_chip("Kernel", title, Face::text, x, width)) {
     for (const KernelRow* each : ladder_of(step ? state.document.problem.pass : state.document.sweep.base.pass)) {
       const KernelRow& kernel = *each;
@@ -289,7 +295,7 @@ float draw_origin(const State& state, const Model& model, float right, bool wide
 
 float draw_sheet_button(const State& state, float right, Commands& commands) {
   const Style& s = style();
-  const float width = s.px(36);
+  const float width = s.px(for_finger(36));
   if (bar_button("Keys", right - width, width)) commands.emplace_back(ShowKeys{!state.view.keys_sheet});
   const Token ink = ImGui::IsItemHovered() || state.view.keys_sheet ? Token::text : Token::dim;
   draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::bold, kTextSize, colour(s.theme, ink),
@@ -300,7 +306,7 @@ float draw_sheet_button(const State& state, float right, Commands& commands) {
 
 float draw_menu_button(const State& state, float right, Commands& commands) {
   const Style& s = style();
-  const float width = s.px(36);
+  const float width = s.px(for_finger(36));
   if (bar_button("Menu", right - width, width)) ImGui::OpenPopup("bar menu");
   const Box box = last_item();
   const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen("bar menu");
@@ -314,6 +320,7 @@ float draw_menu_button(const State& state, float right, Commands& commands) {
   }
   if (!ImGui::IsPopupOpen("bar menu")) tooltip(tr("Open, save and export, plus settings and the log"));
   ImGui::SetNextWindowPos({box.max.x, box.max.y}, ImGuiCond_Always, {1, 0});
+  const FingerSized fingers;
   if (ImGui::BeginPopup("bar menu")) {
     draw_bar_menu(state, commands);
     ImGui::EndPopup();

@@ -1,8 +1,11 @@
 #include "viz/draw/hands.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "imgui.h"
+#include "viz/draw/theme.h"
 
 namespace attn {
 
@@ -16,6 +19,27 @@ const char* for_hands(const char* keyboard, const char* touch) {
 
 std::string with_key(std::string_view tip, std::string_view key) {
   return by_touch() ? std::string(tip) : fmt::format("{} ({})", tip, key);
+}
+
+float for_finger(float side) {
+  return by_touch() ? std::max(side, kFinger) : side;
+}
+
+float beyond_edge(float side) {
+  return (for_finger(side) - side) / 2;
+}
+
+// A line of a list takes the space up to the next one; a button has it within its frame.
+FingerSized::FingerSized() : pushed_(by_touch()) {
+  if (!pushed_) return;
+  const float finger = style().px(kFinger), text = ImGui::GetFontSize();
+  const ImGuiStyle& g = ImGui::GetStyle();
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {g.ItemSpacing.x, finger - text});
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {g.FramePadding.x, (finger - text) / 2});
+}
+
+FingerSized::~FingerSized() {
+  if (pushed_) ImGui::PopStyleVar(2);
 }
 
 }  // namespace attn

@@ -6,6 +6,7 @@
 
 #include "imgui_internal.h"  // which of pointer and keyboard is shown
 #include "imgui_stdlib.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 
@@ -200,13 +201,14 @@ bool box_button(const Box& box, const char* id, const char* words) {
 }
 
 bool chip_button(const char* id, const std::string& words, ImVec2 right_top, Box& box) {
-  constexpr float kHeight = 22;
+  constexpr float kHeight = 22, kForFingers = 34;
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const float width = text_width(Face::text, 13, words) + s.px(40);
-  box = {{right_top.x - width, right_top.y}, {right_top.x, right_top.y + s.px(kHeight)}};
-  ImGui::SetCursorScreenPos(box.min);
-  const bool pressed = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
+  const float height = by_touch() ? kForFingers : kHeight, width = text_width(Face::text, 13, words) + s.px(40);
+  box = {{right_top.x - width, right_top.y}, {right_top.x, right_top.y + s.px(height)}};
+  const float beyond = s.px(beyond_edge(height));
+  ImGui::SetCursorScreenPos({box.min.x, box.min.y - beyond});
+  const bool pressed = ImGui::InvisibleButton(id, {box.width(), box.height() + 2 * beyond}, ImGuiButtonFlags_EnableNav);
   list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(6));
   draw_text_in(list, box, Align::left, Face::text, 13, colour_of(Token::text), words, 12);
   draw_arrow(list, {box.max.x - s.px(14), box.centre().y}, 8, Arrow::down, colour_of(Token::dim));

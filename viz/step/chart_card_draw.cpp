@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/charts/chart_card.h"
@@ -27,17 +28,20 @@ float draw_tabs(const ChartCard& card, const Box& in) {
   const StepChart shown = shown_of(card);
   for (const ChartTab& tab : tabs) wide += text_width(Face::bold, 14, tab.words) + s.px(20);
   const bool narrow = wide > in.width();
-  float x = in.min.x, y = in.min.y;
+  const float line = s.px(by_touch() ? kFinger : 26);
+  float x = in.min.x, y = in.min.y + (line - s.px(26)) / 2;
   for (const ChartTab& tab : tabs) {
     if (card.beside_row && tab.chart == StepChart::row) continue;
     const bool chosen = shown == tab.chart;
     const std::string& words = narrow ? tab.narrow : tab.words;
     const float width = text_width(Face::bold, 14, words);
+    const float gap = std::max(s.px(20), s.px(kFinger) * static_cast<float>(by_touch()) - width);
     if (x > in.min.x && x + width > in.max.x) {
       x = in.min.x;
-      y += s.px(26);
+      y += line;
     }
-    const Box box{{x - s.px(6), y - s.px(5)}, {x + width + s.px(6), y + s.px(20)}};
+    const float side = gap / 2 - s.px(by_touch() ? 0 : 4);
+    const Box box{{x - side, y + s.px(7.5F) - line / 2}, {x + width + side, y + s.px(7.5F) + line / 2}};
     ImGui::SetCursorScreenPos(box.min);
     const std::string id = fmt::format("##chart_{}", name_of(tab.chart));
     if (ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}, ImGuiButtonFlags_EnableNav))
@@ -47,7 +51,7 @@ float draw_tabs(const ChartCard& card, const Box& in) {
     draw_text(list, {x, y}, chosen ? Face::bold : Face::text, 14, colour_of(chosen || warm ? Token::text : Token::dim),
               words);
     if (chosen) list->AddRectFilled({x, y + s.px(19)}, {x + width, y + s.px(20.5F)}, colour_of(Token::text));
-    x += width + s.px(20);
+    x += width + gap;
   }
   return y + s.px(28);
 }

@@ -6,6 +6,7 @@
 
 #include "imgui_internal.h"
 #include "kernels/base/text.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -13,7 +14,7 @@
 namespace attn {
 namespace {
 
-constexpr float kSide = 24, kTop = 11, kLine = 20, kButton = 26, kGap = 8, kSize = 13;
+constexpr float kSide = 24, kTop = 11, kLine = 20, kGap = 8, kSize = 13;
 constexpr float kLeastAbout = 60;  // of the first line's words
 constexpr int kAnswerLines = 3, kBugLines = 12;
 
@@ -58,6 +59,15 @@ void draw_patch_popup(const WrongRunScene& scene, ImVec2 at) {
   ImGui::EndPopup();
 }
 
+float button_height() {
+  return for_finger(26);
+}
+
+// The first line, which is as high as its button where the words stand below both.
+float first_line(const WrongRunScene& scene, bool two) {
+  return two && !scene.back.empty() ? std::max(kLine, button_height() - 3) : kLine;
+}
+
 float button_width(const std::string& words) {
   return text_width(Face::bold, kSize, words) + style().px(24);
 }
@@ -69,7 +79,7 @@ struct ButtonRow {
   bool press(const char* id, const std::string& words) {
     const float width = button_width(words), gap = style().px(kGap), left = leftward ? x - width : x;
     x = leftward ? left - gap : left + width + gap;
-    return box_button({{left, y}, {left + width, y + style().px(kButton)}}, id, words.c_str());
+    return box_button({{left, y}, {left + width, y + style().px(button_height())}}, id, words.c_str());
   }
 };
 
@@ -95,14 +105,14 @@ bool on_two_lines(const WrongRunScene& scene, float width) {
 float draw_buttons(const Box& box, const WrongRunScene& scene, bool two, Commands& commands) {
   const Style& s = style();
   ButtonRow first{box.max.x - s.px(12), box.min.y + s.px(kTop - 3), true};
-  ButtonRow second{box.min.x + s.px(kSide), box.max.y - s.px(kTop + kButton), false};
+  ButtonRow second{box.min.x + s.px(kSide), box.max.y - s.px(kTop + button_height()), false};
   ButtonRow& row = two ? second : first;
   if (!scene.back.empty() && first.press("##leave_museum", scene.back))
     commands.insert(commands.end(), scene.leave.begin(), scene.leave.end());
   if (!scene.reveal.empty() && row.press("##reveal_exhibit", scene.reveal)) commands.emplace_back(RevealPiece{});
   if (!scene.patch.empty()) {
     if (row.press("##show_patch", tr("Show the patch"))) ImGui::OpenPopup("##patch_popup");
-    draw_patch_popup(scene, {box.max.x - s.px(12), row.y + s.px(kButton + 6)});
+    draw_patch_popup(scene, {box.max.x - s.px(12), row.y + s.px(button_height() + 6)});
   }
   if (!scene.go_there.empty() && row.press("##go_first_wrong", tr("Go there")))
     commands.insert(commands.end(), scene.go_there.begin(), scene.go_there.end());
@@ -126,8 +136,8 @@ float wrong_run_height(const WrongRunScene& scene, float width) {
   const float room = width - 2 * s.px(kSide), answer = draw_answer({0, 0}, room, scene, false);
   const bool two = on_two_lines(scene, width);
   const float words = two ? draw_narrow_words({0, 0}, room, scene, false) + s.px(4) : s.px(kLine);
-  const float buttons = two && !other_buttons(scene).empty() ? s.px(kButton + kGap) : 0;
-  return s.px(2 * kTop + kLine) + words + (answer > 0 ? answer + s.px(6) : 0) + buttons;
+  const float buttons = two && !other_buttons(scene).empty() ? s.px(button_height() + kGap) : 0;
+  return s.px(2 * kTop + first_line(scene, two)) + words + (answer > 0 ? answer + s.px(6) : 0) + buttons;
 }
 
 void draw_wrong_run(const Box& box, const WrongRunScene& scene, Commands& commands) {
@@ -147,7 +157,7 @@ void draw_wrong_run(const Box& box, const WrongRunScene& scene, Commands& comman
   ImGui::SetCursorScreenPos({left, y});
   ImGui::InvisibleButton("##wrong_about", {std::max(end - left, 1.0F), s.px(18)});
   if (two || words != scene.about) tooltip(scene.about);
-  y += s.px(kLine + 4);
+  y += s.px(first_line(scene, two) + 4);
   const float width = box.max.x - s.px(kSide) - left;
   if (two) {
     y += draw_narrow_words({left, y}, width, scene, true) + s.px(4);

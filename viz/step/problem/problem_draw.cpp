@@ -26,6 +26,16 @@ namespace {
 constexpr float kRow = 28;    // logical height of a field's line,
 constexpr float kClose = 26;  // and with a sentence, which would else leave no room for the letters
 constexpr float kField = 24;  // of the field itself
+constexpr float kWhatIfHead = 29, kWhatIf = 22;
+
+// For fingers each has its size, and as much between two as without.
+float field_height() {
+  return for_finger(kField);
+}
+
+float row_height(float row) {
+  return field_height() + row - kField;
+}
 
 struct Cursor {
   const ProblemPanel& panel;
@@ -36,13 +46,13 @@ struct Cursor {
 
   Box field(float share = 0.5F) {
     const float x = left + (right - left) * (1 - share);
-    return {{x, y}, {right, y + s.px(kField)}};
+    return {{x, y}, {right, y + s.px(field_height())}};
   }
   void label(const char* words) const {
-    draw_text_in(list, {{left, y}, {right, y + s.px(kField)}}, Align::left, Face::text, 13, colour_of(Token::dim),
-                 words);
+    draw_text_in(list, {{left, y}, {right, y + s.px(field_height())}}, Align::left, Face::text, 13,
+                 colour_of(Token::dim), words);
   }
-  void next() { y += s.px(row); }
+  void next() { y += s.px(row_height(row)); }
 };
 
 // One change of the document: the commands that make it.
@@ -65,7 +75,7 @@ void commit(const ProblemPanel& panel, ProblemField field, std::string_view text
 // A label that is dragged sideways changes its numbers, one a step of eight pixels.
 void drag_label(Cursor& at, const char* id, ProblemField field) {
   ImGui::SetCursorScreenPos({at.left, at.y});
-  ImGui::InvisibleButton(id, {at.field().min.x - at.left - at.s.px(4), at.s.px(kField)});
+  ImGui::InvisibleButton(id, {at.field().min.x - at.left - at.s.px(4), at.s.px(field_height())});
   if (ImGui::IsItemHovered() || ImGui::IsItemActive()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
   ProblemEditing& editing = at.panel.editing;
   if (ImGui::IsItemActivated()) editing.gesture = ++editing.last_gesture, editing.dragged = 0;
@@ -87,7 +97,7 @@ void drag_label(Cursor& at, const char* id, ProblemField field) {
 void text_field(Cursor& at, const char* id, const char* label, ProblemField field, bool draggable,
                 float share = 0.46F) {
   at.label(label);
-  if (share >= 1) at.y += at.s.px(kField - 2);
+  if (share >= 1) at.y += at.s.px(field_height() - 2);
   if (draggable) drag_label(at, (std::string(id) + "_drag").c_str(), field);
   const Box box = at.field(share);
   const std::string shown = field_text(at.panel.state.document, field);
@@ -143,6 +153,7 @@ bool begin_choice(Cursor& at, const char* id, const char* label, std::string_vie
 
 void preset_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
+  const FingerSized fingers;
   if (!begin_choice(at, "##preset", tr("Preset"), preset_title(d), 0.7F)) return;
   for (const Preset& p : presets()) {
     if (ImGui::Selectable(std::string(tr_of(p.title)).c_str(), p.id == d.preset)) {
@@ -157,6 +168,7 @@ void preset_choice(Cursor& at) {
 
 // The entries of an open menu. One that the kernel cannot record says why and changes nothing.
 void choose_among(Cursor& at, const std::vector<ProblemChoice>& choices) {
+  const FingerSized fingers;
   for (const ProblemChoice& choice : choices) {
     if (ImGui::Selectable(choice.words.c_str(), choice.on)) {
       const auto why = why_not_recordable(choice.changed);
@@ -170,6 +182,7 @@ void choose_among(Cursor& at, const std::vector<ProblemChoice>& choices) {
 
 // The last entry of a menu: the user's own files, which a popup asks for.
 void offer_files(Cursor& at, const char* words, bool on) {
+  const FingerSized fingers;
   ImGui::Separator();
   if (ImGui::Selectable(words, on)) at.panel.commands.emplace_back(Ask{Popup::input_files});
 }
@@ -190,6 +203,7 @@ void mask_choice(Cursor& at) {
 
 void generator_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
+  const FingerSized fingers;
   if (!begin_choice(at, "##generator", tr("Inputs"), generator_words(d.inputs))) return;
   const std::vector<ProblemChoice> choices = generator_choices(d);
   for (const ProblemChoice& choice : choices) {
@@ -232,7 +246,7 @@ void reading_choice(Cursor& at) {
     draw_outline(at.list, box, colour_of(chosen ? Token::text : Token::line), chosen ? 1.5F : 1, 6);
     draw_runs_in(at.list, box, Align::centre, 13, words);
   };
-  const float bottom = at.y + at.s.px(26);
+  const float bottom = at.y + at.s.px(for_finger(26));
   half("##reading_as_summed", {{at.left, at.y}, {middle - at.s.px(3), bottom}},
        {{tr("as summed"), Face::text, Token::text, 0, false}}, OutputReading::as_summed);
   half("##reading_divided", {{middle + at.s.px(3), at.y}, {at.right, bottom}},
@@ -243,10 +257,10 @@ void reading_choice(Cursor& at) {
 
 // A box with its tick and words; returns whether it was clicked.
 bool tick_line(Cursor& at, const char* id, const char* words, bool on, float left, float right) {
-  const Box box{{left, at.y}, {right, at.y + at.s.px(22)}};
+  const Box box{{left, at.y}, {right, at.y + at.s.px(for_finger(kWhatIf))}};
   ImGui::SetCursorScreenPos(box.min);
   const bool clicked = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
-  const Box tick{{box.min.x, box.min.y + at.s.px(4)}, {box.min.x + at.s.px(14), box.min.y + at.s.px(18)}};
+  const Box tick{{box.min.x, box.centre().y - at.s.px(7)}, {box.min.x + at.s.px(14), box.centre().y + at.s.px(7)}};
   at.list->AddRectFilled(tick.min, tick.max, colour_of(on ? Token::text : Token::field), at.s.px(3));
   if (on) {
     const ImVec2 a{tick.min.x + at.s.px(3), tick.centre().y}, b{tick.min.x + at.s.px(6), tick.max.y - at.s.px(4)},
@@ -259,8 +273,6 @@ bool tick_line(Cursor& at, const char* id, const char* words, bool on, float lef
   return clicked;
 }
 
-constexpr float kWhatIfHead = 29, kWhatIf = 22;  // logical
-
 // As many as there is room for.
 void what_if(Cursor& at, const std::vector<ProblemChoice>& choices, float bottom) {
   draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), tr("What if"));
@@ -269,11 +281,11 @@ void what_if(Cursor& at, const std::vector<ProblemChoice>& choices, float bottom
   const float middle = at.left + (at.right - at.left) * kShared;
   for (std::size_t n = 0; n < choices.size(); ++n) {
     const ProblemChoice& c = choices[n];
-    if (at.y + at.s.px(kWhatIf) > bottom) break;
+    if (at.y + at.s.px(for_finger(kWhatIf)) > bottom) break;
     const bool second = !c.brief.empty(), first = n + 1 < choices.size() && !choices[n + 1].brief.empty();
     const std::string& words = second ? c.brief : c.words;
     const bool clicked = tick_line(at, c.id, words.c_str(), c.on, second ? middle : at.left, first ? middle : at.right);
-    if (!first) at.y += at.s.px(kWhatIf);
+    if (!first) at.y += at.s.px(for_finger(kWhatIf));
     if (clicked) {
       const auto why = why_not_recordable(c.changed);
       at.panel.editing.error = why.value_or("");
@@ -394,7 +406,7 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
   const auto lines =
       static_cast<std::size_t>(std::ranges::count_if(choices, [](const ProblemChoice& c) { return c.brief.empty(); }));
   const std::size_t shown = derives || paged ? 2 : lines;
-  if (asks && at.y + s.px(kWhatIfHead + kWhatIf * static_cast<float>(shown)) <= bottom) {
+  if (asks && at.y + s.px(kWhatIfHead + for_finger(kWhatIf) * static_cast<float>(shown)) <= bottom) {
     separator(at);
     what_if(at, choices, bottom);
   }
@@ -413,7 +425,8 @@ float problem_panel_height(const State& state) {
                       (mask.key_lengths.empty() ? 0.0F : 1.0F) +
                       (state.document.problem.storage.kind() == Storage::paged ? 1.0F : 0.0F) +
                       (types_sentence(state.document) ? 1.0F : 0.0F);
-  return style().px(26 + kRow * (12 + extra) + 12 + 56 + 132 + 40);
+  const float ticks = 6 * (for_finger(kWhatIf) - kWhatIf), reading = for_finger(26) - 26;
+  return style().px(26 + row_height(kRow) * (12 + extra) + 12 + 56 + reading + 132 + ticks + 40);
 }
 
 }  // namespace attn
