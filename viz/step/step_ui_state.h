@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "viz/step/bars/page.h"
 #include "viz/step/charts/row.h"
 #include "viz/step/facts/focus.h"
 #include "viz/step/facts/hidden_answers.h"
@@ -19,6 +21,11 @@ struct StepCache;  // viz/step/step_cache.h
 // A panel that is shown alone, for a figure in another page.
 enum class StepPanel : std::uint8_t { run, tiles, chart, traffic, timeline };  // run: strip, tiles, timeline
 
+// Where a finger drags what lies there, rather than the page, pixels.
+struct DragPlace {
+  float left = 0, top = 0, right = 0, bottom = 0;
+};
+
 struct StepUiState {
   StepTexts texts;  // set by the shell from assets/step_texts.json
   TilesUiState tiles;
@@ -26,7 +33,8 @@ struct StepUiState {
   HiddenAnswers hidden;               // set by Learn before it draws Step
   StepFocus look;                     // likewise
   std::optional<AskedBar> asked_bar;  // likewise
-  std::optional<EventIndex> page_at;  // of a lesson: the step whose lit tiles were brought into sight
+  PageMemory page;                    // of what is scrolled
+  std::vector<DragPlace> dragged;     // of this frame
   bool alone = false;                 // likewise: the run without the Problem panel, for a class
   std::optional<StepPanel> only;      // set by the shell
 };

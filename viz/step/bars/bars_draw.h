@@ -12,6 +12,7 @@ namespace attn {
 // Of a strip that is `width` wide in a view `height` high, all logical: how many lines its sentence may take, the same
 // at every step, and how high it is.
 int strip_lines(float width);
+constexpr float kPhoneStrip = 140;
 float strip_height(float width, float height);
 // The first line ends at `chips`, pixels: what stands there is not covered.
 // Whether the position was pressed, which is a door where `scene.door` says so.

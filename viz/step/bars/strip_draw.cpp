@@ -5,6 +5,7 @@
 #include "imgui_internal.h"
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -15,10 +16,9 @@ namespace {
 // Logical.
 constexpr float kTallStrip = 92;     // a sentence has two lines
 constexpr float kOneLineWide = 880;  // the longest sentences need it
-constexpr float kSides = 24;
-constexpr float kPhone = 480,
-                kPhoneLow = 560;               // below that width, in a view at least so high, headlines have two lines
-constexpr float kPhoneStrip = 120, kFoot = 2;  // its height; what stays free below the last line
+constexpr float kSides = 24, kPhoneSides = 18;
+constexpr float kFoot = 2;                  // what is free below the last line
+constexpr float kNarrow = 480, kLow = 560;  // below that width, in a view at least so high, headlines have two lines
 
 // "Why?", which opens the reason behind the step. Returns where it ends.
 float draw_why(ImVec2 at, const TextRuns& why) {
@@ -26,8 +26,10 @@ float draw_why(ImVec2 at, const TextRuns& why) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float width = text_width(Face::bold, 13, tr("Why?"));
   const Box box{{at.x - s.px(6), at.y - s.px(2)}, {at.x + width + s.px(6), at.y + s.px(18)}};
-  ImGui::SetCursorScreenPos(box.min);
-  if (ImGui::InvisibleButton("##step_why", {box.width(), box.height()}, ImGuiButtonFlags_EnableNav))
+  const float beyond = s.px(beyond_edge(box.height() / s.scale)), wider = s.px(beyond_edge(box.width() / s.scale));
+  ImGui::SetCursorScreenPos({box.min.x - wider, box.min.y - beyond});
+  if (ImGui::InvisibleButton("##step_why", {box.width() + 2 * wider, box.height() + 2 * beyond},
+                             ImGuiButtonFlags_EnableNav))
     ImGui::OpenPopup("##step_why_popup");
   list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(5));
   draw_text(list, at, Face::bold, 13, colour_of(Token::text), tr("Why?"));
@@ -71,7 +73,7 @@ int strip_lines(float width) {
 }
 
 float strip_height(float width, float height) {
-  if (width < kPhone && height >= kPhoneLow) return kPhoneStrip;
+  if (width < kNarrow && height >= kLow) return kPhoneStrip;
   return strip_lines(width) > 1 ? 98 : height < 560 ? 76 : 84;
 }
 
@@ -80,7 +82,8 @@ bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, 
   draw_card(list, box);
   list->AddRectFilled(box.min, {box.min.x + s.px(5), box.max.y}, colour_of(scene.accent), s.px(8),
                       ImDrawFlags_RoundCornersLeft);
-  const float left = box.min.x + s.px(kSides), right = box.max.x - s.px(kSides);
+  const bool phone = box.height() >= s.px(kPhoneStrip) - 1;
+  const float sides = s.px(phone ? kPhoneSides : kSides), left = box.min.x + sides, right = box.max.x - sides;
   // A low strip has its three lines closer to the top edge.
   const float lift = box.height() < s.px(80) || box.height() > s.px(kTallStrip) ? s.px(4) : 0;
   const ImVec2 line{left, box.min.y + s.px(12) - lift};
@@ -102,26 +105,39 @@ bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, 
     ImGui::InvisibleButton("##step_note", {std::max(line_end - end, 1.0F), s.px(16)});
     tooltip(scene.note);
   }
+  // A finger's chips are higher than the first line.
+  const float beside = by_touch() ? line_end : right;
   float headline_end = right, sentence = box.min.y + s.px(60) - lift * 1.5F;
   int lines = strip_lines(box.width() / s.scale);
   const ImVec2 headline{left, box.min.y + s.px(31) - lift};
-  if (runs_width(scene.headline, 20) <= right - left) {
+  if (runs_width(scene.headline, 20) <= beside - left) {
     headline_end = draw_runs(list, headline, 20, scene.headline);
+  } else if (phone && runs_width(scene.headline, 16) <= beside - left) {
+    headline_end = draw_runs(list, {headline.x, headline.y + s.px(3)}, 16, scene.headline);
   } else {
-    sentence = headline.y + draw_paragraph(list, headline, right - left, 16, scene.headline, 2) + s.px(2);
+    sentence = headline.y + draw_paragraph(list, headline, beside - left, 16, scene.headline, 2) + s.px(2);
   }
-  if (lines > 1) lines = std::max(1, static_cast<int>((box.max.y - s.px(kFoot) - sentence) / line_height(14)));
+  const auto lines_of = [&](float text) {
+    return std::max(1, static_cast<int>((box.max.y - s.px(kFoot) - sentence) / line_height(text)));
+  };
+  if (lines > 1) lines = lines_of(14);
+  float text = 14;
+  if (phone && draw_paragraph(list, {}, right - left, text, scene.sentence, lines + 1, false) >
+                   line_height(text) * static_cast<float>(lines) + 1) {
+    text = 13;
+    lines = lines_of(text);
+  }
   // The formula stands at the right of headline and position; where it would touch the headline it shrinks, then
   // the part before the numbers is enough for the eye, so it is left out.
   float size = 17;
-  const float room = right - headline_end - s.px(32);
+  const float room = beside - headline_end - s.px(32);
   while (size > 12 && runs_width(scene.formula, size) > room) size -= 1;
   const bool formula_fits = runs_width(scene.formula, size) <= room;
   if (formula_fits) {
     const float y = box.min.y + s.px(33) + (s.px(20) - s.px(size)) / 2;
-    draw_runs(list, {right - runs_width(scene.formula, size), y}, size, scene.formula);
+    draw_runs(list, {beside - runs_width(scene.formula, size), y}, size, scene.formula);
   }
-  draw_paragraph(list, {left, sentence}, right - left, 14, scene.sentence, lines);
+  draw_paragraph(list, {left, sentence}, right - left, text, scene.sentence, lines);
   return pressed;
 }
 

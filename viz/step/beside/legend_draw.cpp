@@ -106,7 +106,7 @@ void draw_cell_legend(const Box& box, const LegendScale& scale, LegendOf of) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   // Under the bar stands its 0.
-  const Box line{box.min, {box.max.x, box.max.y - s.px(7)}};
+  Box line{box.min, {box.max.x, box.min.y + s.px(kLegendHeight - 7)}};
   const std::vector<LegendEntry> entries = cell_legend(of);
   const auto wide = [&](std::string LegendEntry::*words, const Spacing& space) {
     float sum = scale_width(scale, space) + s.px(8);
@@ -115,7 +115,8 @@ void draw_cell_legend(const Box& box, const LegendScale& scale, LegendOf of) {
     return sum;
   };
   const bool narrow = wide(&LegendEntry::words, kUsual) > box.width();
-  const Spacing& space = narrow && wide(&LegendEntry::narrow, kUsual) > box.width() ? kTight : kUsual;
+  const bool lines = box.height() >= s.px(2 * kLegendHeight);
+  const Spacing& space = narrow && !lines && wide(&LegendEntry::narrow, kUsual) > box.width() ? kTight : kUsual;
   float x = draw_scale(list, line, scale, space) + s.px(space.gap + 8);
   std::string all =
       scale.diverges
@@ -131,7 +132,12 @@ void draw_cell_legend(const Box& box, const LegendScale& scale, LegendOf of) {
   all.back() = '.';
   for (const LegendEntry& e : entries) {
     const std::string& words = narrow ? e.narrow : e.words;
-    const float end = x + s.px(space.swatch + 6) + text_width(Face::text, kText, words);
+    const float width = s.px(space.swatch + 6) + text_width(Face::text, kText, words);
+    if (x + width > box.max.x && line.max.y + s.px(kLegendHeight) <= box.max.y) {
+      x = box.min.x;
+      line = {{box.min.x, line.min.y + s.px(kLegendHeight)}, {box.max.x, line.max.y + s.px(kLegendHeight)}};
+    }
+    const float end = x + width;
     if (end > box.max.x) break;
     draw_mark(list, {{x, line.centre().y - s.px(7)}, {x + s.px(space.swatch), line.centre().y + s.px(7)}}, e.mark);
     draw_text(list, {x + s.px(space.swatch + 6), line.centre().y - s.px(kText) * 0.62F}, Face::text, kText,

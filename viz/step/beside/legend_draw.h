@@ -1,4 +1,4 @@
-// The legend under the tiles, drawn on one line: as many entries as there is room for, all of them in its tooltip.
+// The legend under the tiles: as many entries as the lines of its box have room for, all of them in its tooltip.
 #pragma once
 
 #include "viz/draw/canvas.h"
@@ -6,7 +6,7 @@
 
 namespace attn {
 
-constexpr float kLegendHeight = 28;  // logical
+constexpr float kLegendHeight = 28;  // logical, of a line
 void draw_cell_legend(const Box& box, const LegendScale& scale, LegendOf of);
 
 // The marks that it explains.

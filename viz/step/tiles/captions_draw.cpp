@@ -31,7 +31,7 @@ TextRuns brief_words(TextRuns words) {
   return words;
 }
 
-PlacedCaption place_caption(const Drawn& d, std::size_t n, bool brief) {
+PlacedCaption place_caption(const Drawn& d, const TilesBand& band, std::size_t n, bool brief) {
   const Column c = d.scene.columns[n];
   const bool query = d.scene.look->column(c)->title == TitleKind::rows;
   CaptionScene caption = d.scene.captions[static_cast<std::size_t>(c)];
@@ -46,30 +46,35 @@ PlacedCaption place_caption(const Drawn& d, std::size_t n, bool brief) {
   out.width = runs_width(out.words, out.size);
   // A term that joins old and new stands under both.
   float centre = place.box.centre().x;
-  if (n > 0 && d.scene.look->column(d.scene.columns[n - 1])->beside_next)
+  if (n > band.first && d.scene.look->column(d.scene.columns[n - 1])->beside_next)
     centre = (d.layout.places[static_cast<std::size_t>(d.scene.columns[n - 1])].box.min.x + place.box.max.x) / 2;
-  out.x = std::min(centre - out.width / 2, d.layout.band_right - out.width);
+  out.x = std::max(std::min(centre - out.width / 2, band.right - out.width), band.left);
   return out;
 }
 
-constexpr float kCaptionGap = 5, kCaptionReach = 8;  // logical: between two, and from one to the middle of its column
+// Logical: between two, on a phone, where they are read one by one, and from one to the middle of its column.
+constexpr float kCaptionGap = 5, kPhoneGap = 12, kCaptionReach = 8;
+
+float caption_gap(const Drawn& d) {
+  return d.s.px(d.layout.in_bands() ? kPhoneGap : kCaptionGap);
+}
 
 bool is_free(const Drawn& d, const std::vector<PlacedCaption>& placed, const PlacedCaption& c) {
-  const float gap = d.s.px(kCaptionGap);
+  const float gap = caption_gap(d);
   return std::ranges::all_of(placed, [&](const PlacedCaption& other) {
     return c.x >= other.x + other.width + gap || c.x + c.width + gap <= other.x;
   });
 }
 
 // Beside what is in its way, as long as it stands at its own column. Whether there is such a place.
-bool move_aside(const Drawn& d, const std::vector<PlacedCaption>& placed, PlacedCaption& c) {
-  const float reach = d.s.px(kCaptionReach), gap = d.s.px(kCaptionGap);
+bool move_aside(const Drawn& d, const TilesBand& band, const std::vector<PlacedCaption>& placed, PlacedCaption& c) {
+  const float reach = d.s.px(kCaptionReach), gap = caption_gap(d);
   const float middle = d.layout.places[static_cast<std::size_t>(c.column)].box.centre().x, wanted = c.x;
   std::optional<float> best;
   const auto look = [&](float x) {
     c.x = x;
     const bool at_column = x - reach <= middle && middle <= x + c.width + reach;
-    const bool inside = x >= d.layout.band_left && x + c.width <= d.layout.band_right;
+    const bool inside = x >= band.left && x + c.width <= band.right;
     if (at_column && inside && is_free(d, placed, c) && (!best || std::abs(x - wanted) < std::abs(*best - wanted)))
       best = x;
   };
@@ -83,31 +88,31 @@ bool move_aside(const Drawn& d, const std::vector<PlacedCaption>& placed, Placed
 
 // The live term first; of the others those that reach into none: in few words, or a little aside, where they have no
 // room otherwise. `brief`: in few words from the first.
-std::vector<PlacedCaption> placed_captions(const Drawn& d, bool brief) {
+std::vector<PlacedCaption> placed_captions(const Drawn& d, const TilesBand& band, bool brief) {
   std::vector<std::size_t> order;
-  for (std::size_t n = 0; n < d.scene.columns.size(); ++n)
+  for (std::size_t n = band.first; n < band.first + band.count; ++n)
     if (!d.scene.captions[static_cast<std::size_t>(d.scene.columns[n])].words.empty()) order.push_back(n);
   std::ranges::stable_partition(
       order, [&](std::size_t n) { return d.scene.captions[static_cast<std::size_t>(d.scene.columns[n])].live; });
   std::vector<PlacedCaption> placed;
   for (const std::size_t n : order) {
-    PlacedCaption c = place_caption(d, n, brief);
-    if (!is_free(d, placed, c) && !move_aside(d, placed, c)) c = place_caption(d, n, true);
-    if (c.live || is_free(d, placed, c) || move_aside(d, placed, c)) placed.push_back(std::move(c));
+    PlacedCaption c = place_caption(d, band, n, brief);
+    if (!is_free(d, placed, c) && !move_aside(d, band, placed, c)) c = place_caption(d, band, n, true);
+    if (c.live || is_free(d, placed, c) || move_aside(d, band, placed, c)) placed.push_back(std::move(c));
   }
   return placed;
 }
 
 }  // namespace
 
-void draw_captions(const Drawn& d) {
+void draw_captions(const Drawn& d, const TilesBand& band) {
   if (!d.layout.has_captions) return;
-  std::vector<PlacedCaption> captions = placed_captions(d, false), brief = placed_captions(d, true);
+  std::vector<PlacedCaption> captions = placed_captions(d, band, false), brief = placed_captions(d, band, true);
   if (brief.size() > captions.size()) captions = std::move(brief);
   for (const PlacedCaption& c : captions) {
-    draw_runs(d.list, {c.x, d.layout.captions_top + d.s.px(4)}, c.size, c.words);
+    draw_runs(d.list, {c.x, band.captions_top + d.s.px(4)}, c.size, c.words);
     if (!c.live) continue;
-    const float y = d.layout.captions_top + d.s.px(24);
+    const float y = band.captions_top + d.s.px(24);
     d.list->AddRectFilled({c.x, y}, {c.x + c.width, y + d.s.px(2.5F)}, colour_of(Token::text), d.s.px(1));
   }
 }

@@ -11,6 +11,7 @@
 #include "viz/step/beside/legend_draw.h"
 #include "viz/step/tiles/parts_draw.h"
 #include "viz/step/tiles/pointed.h"
+#include "viz/step/tiles/tiles_draw.h"
 
 namespace attn::tiles {
 namespace {

@@ -13,9 +13,9 @@
 namespace attn {
 namespace {
 
-constexpr float kShelf = 5, kShelfTop = 3;  // logical
-constexpr float kAlone = 0.55F;             // of the motion: how long one column of several flies
-constexpr float kAfterAlpha = 0.3F;         // O is dimmed before more is added to it
+constexpr float kShelf = 5, kShelfTop = 7, kShelfName = 36;  // logical
+constexpr float kAlone = 0.55F;                              // of the motion: how long one column of several flies
+constexpr float kAfterAlpha = 0.3F;                          // O is dimmed before more is added to it
 
 // Slow at both ends.
 float eased(float t, float begin, float end) {
@@ -121,8 +121,14 @@ Shelf Planner::shelf(const TileScene& tile, const TilePlace& place, bool stores)
   Shelf out;
   out.of = &tile;
   out.slot = place.box;
-  const float top = card_.min.y + s.px(kShelfTop), least = s.px(60);
-  out.box = {{place.box.min.x, top}, {std::max(place.box.max.x, place.box.min.x + least), top + s.px(kShelf)}};
+  // In bands it is at the top of the one that the tile stands in.
+  float roof = card_.min.y;
+  for (const TilesBand& band : layout_.bands)
+    if (layout_.in_bands() && band.top <= place.box.min.y) roof = band.top;
+  const float top = roof + s.px(kShelfTop), least = s.px(60);
+  // Its name stands before it.
+  const float left = std::max(place.box.min.x, card_.min.x + s.px(kShelfName));
+  out.box = {{left, top}, {std::max(place.box.max.x, left + least), top + s.px(kShelf)}};
   out.box.max.x = std::min(out.box.max.x, card_.max.x - s.px(8));
   out.hue = tile.hue;
   out.tiles = std::max(1, by_key ? rec_.key_tiles() : rec_.query_tiles());

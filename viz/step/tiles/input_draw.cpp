@@ -16,6 +16,7 @@
 #include "viz/draw/widgets.h"
 #include "viz/step/tiles/parts_draw.h"
 #include "viz/step/tiles/pointed.h"
+#include "viz/step/tiles/tiles_draw.h"
 
 namespace attn::tiles {
 namespace {
@@ -188,15 +189,16 @@ void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesL
     if (ui.asked && tile_of(scene, ui.asked->cell.slot) == &tile) ImGui::SetNextItemAllowOverlap();
     const bool clicked = ImGui::InvisibleButton(id, {place.box.width(), place.box.height()});
     if (!ImGui::IsItemHovered() || ui.pointer_rests) return;
-    ui.hovered = hit(tile, place, ImGui::GetMousePos());
-    if (!ui.hovered) return;
-    if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) start_editing(panel, scene, *ui.hovered, "");
+    const std::optional<CellRef> at = hit(tile, place, ImGui::GetMousePos());
+    if (!at) return;
+    // A finger that was lifted lies on nothing.
+    if (!by_touch()) ui.hovered = at;
+    if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) start_editing(panel, scene, *at, "");
     if (!clicked || ui.editing) return;
-    const bool inside = tile.by_key || ui.hovered->row < scene.at.first_row + scene.at.rows;
+    const bool inside = tile.by_key || at->row < scene.at.first_row + scene.at.rows;
     // A second click lets go, but on an input it may be the first of the two that open the field: Escape lets go there.
     const bool input = input_of(tile.slot).has_value();
-    if (inside)
-      panel.commands.push_back(input ? select_of(scene, *ui.hovered) : pin_or_release(panel, scene, *ui.hovered));
+    if (inside) panel.commands.push_back(input ? select_of(scene, *at) : pin_or_release(panel, scene, *at));
   };
   for (const ColumnLook& column : scene.look->columns) {
     const auto n = static_cast<std::size_t>(column.column);
@@ -210,6 +212,10 @@ void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesL
     const bool again = tile_of(scene, tile.slot) != &tile;
     button(fmt::format("##tile_{}{}", name_of(tile.slot), again ? "_again" : "").c_str(), tile, layout.sides[n]);
   }
+  // A tap beside the tiles lets go, as Escape does.
+  const bool beside = by_touch() && ImGui::IsWindowHovered() && !ImGui::IsAnyItemHovered();
+  if (beside && ImGui::IsMouseClicked(ImGuiMouseButton_Left) && panel.state.document.selection.col >= 0)
+    panel.commands.push_back(released_pin(panel.state.document.selection));
 }
 
 // Tab enters the tiles, arrows move, Enter pins or lets go, Esc leaves, and outside lets go of the pin. The keys are
@@ -283,8 +289,11 @@ void take_pencils(const TilesPanel& panel, const TilesScene& scene) {
     if (tile == nullptr) continue;
     const float side = s.px(18);
     const Box box{{pencil.left, pencil.middle - side / 2}, {pencil.left + side, pencil.middle + side / 2}};
-    ImGui::SetCursorScreenPos(box.min);
-    const bool clicked = ImGui::InvisibleButton(fmt::format("##pencil_{}", name_of(pencil.slot)).c_str(), {side, side});
+    // A finger's reaches over the cells, which come first.
+    const Box pressed = box.grown(s.px(beyond_edge(18)));
+    ImGui::SetCursorScreenPos(pressed.min);
+    const bool clicked = ImGui::InvisibleButton(fmt::format("##pencil_{}", name_of(pencil.slot)).c_str(),
+                                                {pressed.width(), pressed.height()});
     draw_pencil(ImGui::GetWindowDrawList(), box.centre(), 11,
                 colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim));
     tooltip(for_hands(tr("Type your own numbers: double-click a cell, or press Tab, go to a cell with the arrow keys, "

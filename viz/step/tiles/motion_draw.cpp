@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "viz/draw/theme.h"
+#include "viz/step/tiles/tiles_draw.h"
 
 namespace attn::tiles {
 namespace {

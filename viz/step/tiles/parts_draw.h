@@ -13,8 +13,12 @@
 #include "viz/draw/theme.h"
 #include "viz/step/tiles/flights_draw.h"
 #include "viz/step/tiles/layout_draw.h"
-#include "viz/step/tiles/tiles_panel.h"
 #include "viz/step/tiles/tiles_scene.h"
+#include "viz/step/tiles/tiles_ui_state.h"
+
+namespace attn {
+struct TilesPanel;  // viz/step/tiles/tiles_draw.h
+}
 
 namespace attn::tiles {
 
@@ -54,8 +58,8 @@ void draw_tile(const Drawn& d, const TileScene& tile, const TilePlace& place);
 // A cell on its way from tile to tile; its number where the box holds it. `strength`: what alpha leaves of it.
 void draw_flying_cell(const Drawn& d, const TileScene& tile, const Cell& cell, const Box& box, float text_size,
                       float strength);
-// The terms under the columns (captions_draw.cpp).
-void draw_captions(const Drawn& d);
+// The terms under the columns of a band (captions_draw.cpp).
+void draw_captions(const Drawn& d, const TilesBand& band);
 // Outlines the operands of the pointed-at cell, and a cell itself.
 void light_operands(const Drawn& d);
 void light_cell(const Drawn& d, const CellRef& ref, float thickness);

@@ -12,14 +12,15 @@ constexpr float kSize = 13;
 
 }  // namespace
 
-float pointed_height(const PointedScene& scene) {
+float pointed_height(const PointedScene& scene, float width) {
   const float step = line_height(kSize);
   float lines = 1.2F;
   if (!scene.terms.empty()) lines += 3.2F;
   if (!scene.sum.empty()) lines += 1;
   if (!scene.words.empty()) lines += 1;
   if (!scene.full_words.empty()) lines += 1;
-  return lines * step;
+  const bool two = width > 0 && !scene.words.empty() && runs_width(scene.words, kSize) > width;
+  return (lines + (two ? 1 : 0)) * step;
 }
 
 void draw_pointed(ImDrawList* list, const Box& box, const PointedScene& scene) {

@@ -6,8 +6,8 @@
 
 namespace attn {
 
-// Height that draw_pointed takes.
-float pointed_height(const PointedScene& scene);
+// Height that draw_pointed takes; `width`: where its words may take two lines, pixels.
+float pointed_height(const PointedScene& scene, float width = 0);
 void draw_pointed(ImDrawList* list, const Box& box, const PointedScene& scene);
 
 }  // namespace attn

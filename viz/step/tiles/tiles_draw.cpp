@@ -28,25 +28,30 @@ namespace {
 
 using namespace tiles;  // the panel's own parts
 
-void draw_band(const Drawn& d) {
-  const TilePlace& q = d.layout.places[static_cast<std::size_t>(d.scene.columns.front())];
-  const auto r = static_cast<std::size_t>(d.scene.at.row - d.scene.at.first_row);
-  const float top = q.y[r] - d.s.px(2), bottom = q.y[r + 1] + d.s.px(2);
-  d.list->AddRectFilled({d.layout.band_left, top}, {d.layout.band_right, bottom}, colour_of(Token::band), d.s.px(3));
-  d.list->AddRectFilled({d.layout.band_left, top}, {d.layout.band_left + d.s.px(3), bottom}, colour_of(Token::text),
-                        d.s.px(1));
+// The place of a band's first tile.
+const TilePlace& first_place(const Drawn& d, const TilesBand& band) {
+  return d.layout.places[static_cast<std::size_t>(d.scene.columns[band.first])];
 }
 
-void draw_row_labels(const Drawn& d) {
-  const TilePlace& q = d.layout.places[static_cast<std::size_t>(d.scene.columns.front())];
+// Behind the followed row.
+void draw_stripe(const Drawn& d, const TilesBand& band) {
+  const TilePlace& q = first_place(d, band);
+  const auto r = static_cast<std::size_t>(d.scene.at.row - d.scene.at.first_row);
+  const float top = q.y[r] - d.s.px(2), bottom = q.y[r + 1] + d.s.px(2);
+  d.list->AddRectFilled({band.left, top}, {band.right, bottom}, colour_of(Token::band), d.s.px(3));
+  d.list->AddRectFilled({band.left, top}, {band.left + d.s.px(3), bottom}, colour_of(Token::text), d.s.px(1));
+}
+
+void draw_row_labels(const Drawn& d, const TilesBand& band) {
+  const TilePlace& q = first_place(d, band);
   const std::int32_t chosen = d.scene.at.row - d.scene.at.first_row;
   const float height = (q.y.back() - q.y.front()) / static_cast<float>(d.scene.at.br);
   // Every label where there is room, else every 2nd, 4th ...
   std::int32_t every = 1;
   while (height > 0 && height * static_cast<float>(every) < d.s.px(12)) every *= 2;
   for (std::int32_t r = 0; r < d.scene.at.br && !d.scene.rows_folded; ++r) {
-    const Box line{{d.layout.band_left, q.y[static_cast<std::size_t>(r)]},
-                   {d.layout.label_right, q.y[static_cast<std::size_t>(r) + 1]}};
+    const Box line{{band.left, q.y[static_cast<std::size_t>(r)]},
+                   {band.label_right, q.y[static_cast<std::size_t>(r) + 1]}};
     const std::string_view named = label_at(d.scene.row_words, r);
     if (!named.empty()) {
       if (r != chosen && std::abs(r - chosen) * height < d.s.px(11)) continue;
@@ -65,6 +70,9 @@ void draw_row_labels(const Drawn& d) {
                    std::to_string(d.scene.at.first_row + r));
     }
   }
+}
+
+void draw_value_labels(const Drawn& d) {
   const float v_height = d.layout.v.y.size() > 1 ? d.layout.v.y[1] - d.layout.v.y[0] : 0;
   if (v_height < d.s.px(12) || d.scene.at.j < 0) return;
   for (std::int32_t r = 0; r < d.scene.at.keys; ++r) {
@@ -82,8 +90,10 @@ bool is_centred(const Drawn& d, Column c) {
 
 // Where the title of the column after this one begins.
 float next_title(const Drawn& d, Column c) {
+  const TilesBand& band = d.layout.band_of(d.scene, c);
   const auto it = std::find(d.scene.columns.begin(), d.scene.columns.end(), c);
-  if (it == d.scene.columns.end() || it + 1 == d.scene.columns.end()) return d.layout.band_right + d.s.px(4);
+  const auto end = d.scene.columns.begin() + static_cast<std::ptrdiff_t>(band.first + band.count);
+  if (it >= end || it + 1 == end) return band.right + d.s.px(4);
   const auto n = static_cast<std::size_t>(*(it + 1));
   const Box& box = d.layout.places[n].box;
   if (!is_centred(d, *(it + 1))) return box.min.x;
@@ -174,7 +184,7 @@ void draw_sides(const Drawn& d) {
     const SideTile& side = d.scene.sides[n];
     const TilePlace& place = d.layout.sides[n];
     draw_slot(d, side.tile, place);
-    draw_title(d, side.tile, place, false, d.layout.band_right + d.s.px(4));
+    draw_title(d, side.tile, place, false, d.layout.bands.front().right + d.s.px(4));
     if (!side.below) continue;
     below = true;
     const float height = place.y.size() > 1 ? place.y[1] - place.y[0] : 0;
@@ -192,18 +202,19 @@ void draw_sides(const Drawn& d) {
   }
   if (!below) return;
   const float y = d.layout.sides_top;
-  d.list->AddLine({d.layout.band_left, y}, {d.layout.band_right, y}, colour_of(Token::line), std::max(1.0F, d.s.px(1)));
-  draw_text(d.list, {d.layout.band_left, y + d.s.px(8)}, Face::bold, 13, colour_of(Token::text),
-            tr_of(d.scene.look->below[0]));
-  draw_text(d.list, {d.layout.band_left, y + d.s.px(27)}, Face::text, 12, colour_of(Token::dim),
-            tr_of(d.scene.look->below[1]));
-  draw_text(d.list, {d.layout.band_left, y + d.s.px(43)}, Face::text, 12, colour_of(Token::dim),
-            tr_of(d.scene.look->below[2]));
+  const auto& [left, right] = std::pair(d.layout.bands.front().left, d.layout.bands.front().right);
+  d.list->AddLine({left, y}, {right, y}, colour_of(Token::line), std::max(1.0F, d.s.px(1)));
+  draw_text(d.list, {left, y + d.s.px(8)}, Face::bold, 13, colour_of(Token::text), tr_of(d.scene.look->below[0]));
+  draw_text(d.list, {left, y + d.s.px(27)}, Face::text, 12, colour_of(Token::dim), tr_of(d.scene.look->below[1]));
+  draw_text(d.list, {left, y + d.s.px(43)}, Face::text, 12, colour_of(Token::dim), tr_of(d.scene.look->below[2]));
 }
 
 void draw_all(const Drawn& d) {
-  if (!d.scene.rows_folded) draw_band(d);
-  draw_row_labels(d);
+  for (const TilesBand& band : d.layout.bands) {
+    if (!d.scene.rows_folded) draw_stripe(d, band);
+    draw_row_labels(d, band);
+  }
+  draw_value_labels(d);
   for (const Column c : d.scene.columns) {
     const auto n = static_cast<std::size_t>(c);
     draw_slot(d, d.scene.tiles[n], d.layout.places[n]);
@@ -213,19 +224,20 @@ void draw_all(const Drawn& d) {
       draw_title(d, d.scene.tiles[n], d.layout.places[n], is_centred(d, c), next_title(d, c));
   }
   draw_slot(d, d.scene.k, d.layout.k);
-  const float edge = d.layout.band_right + d.s.px(4);
+  float edge = 0;
+  for (const TilesBand& band : d.layout.bands) edge = std::max(edge, band.right + d.s.px(4));
   draw_title(d, d.scene.k, d.layout.k, false, edge);
   draw_slot(d, d.scene.v, d.layout.v);
   draw_title(d, d.scene.v, d.layout.v, false, edge);
   draw_sides(d);
-  draw_captions(d);
+  for (const TilesBand& band : d.layout.bands) draw_captions(d, band);
   draw_next(d);
   draw_flights(d);
   light_operands(d);
 }
 
 void show_pointed(const TilesPanel& panel, const Drawn& d, const std::optional<Pointed>& pointed) {
-  if (!pointed) return;
+  if (!pointed || (panel.seen > 0 && !panel.ui.hovered)) return;
   const PointedScene scene = pointed_scene(panel.rec, d.scene, *pointed, panel.exact);
   const float room = d.layout.has_pointed ? d.layout.pointed.height() + d.s.px(6) : 0;
   PointedScene brief = scene;  // the number without the products that it is made of
@@ -250,6 +262,7 @@ void show_pointed(const TilesPanel& panel, const Drawn& d, const std::optional<P
 
 // ---- parts of the keys, or consumers with rows of their own, side by side
 
+constexpr float kPhoneLegend = 2;                                    // lines
 constexpr float kPartTitle = 25, kUnderHbm = 3, kBetweenParts = 26;  // logical
 
 // The step that the run has come to.
@@ -312,21 +325,70 @@ void draw_other_part(const TilesPanel& panel, const TilesScene& scene, Box& area
   draw_text_in(list, place, Align::centre, Face::text, 13, colour_of(Token::dim), tr("not started"));
 }
 
+constexpr float kFoot = 4;  // logical: what is free below
+
+// The inside of the card, for the tiles; `legend`: without its lines.
+Box inside_of(const Box& card, bool phone, bool legend) {
+  const Style& s = style();
+  const float left = s.px(phone ? 6 : 16), right = s.px(phone ? 6 : 18), top = s.px(phone ? 0 : kShelfLane);
+  const float lines = legend ? kLegendHeight * (phone ? kPhoneLegend : 1) : 0;
+  return {{card.min.x + left, card.min.y + top}, {card.max.x - right, card.max.y - s.px(kFoot + lines)}};
+}
+
+// Which bands this step filled, the first of them and those after it as long as they stand together; where the pinned
+// cell is.
+void tell_spans(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {
+  TilesUiState& ui = panel.ui;
+  ui.made = ui.pinned = {};
+  if (!layout.in_bands()) return;
+  const auto span_of = [&](const TileScene& tile) {
+    const TilePlace& place = place_of_tile(scene, layout, tile);
+    const auto under =
+        std::ranges::find_if(layout.bands, [&](const TilesBand& b) { return place.box.min.y < b.bottom; });
+    return under == layout.bands.end() ? TilesSpan{layout.sides_top, layout.bottom}
+                                       : TilesSpan{under->top, under->bottom};
+  };
+  const auto add = [&](const TileScene& tile) {
+    if (!tile.made || !tile.live || place_of_tile(scene, layout, tile).y.size() < 2) return;
+    const TilesSpan span = span_of(tile);
+    if (ui.made.bottom <= ui.made.top || span.top < ui.made.top) ui.made = span;
+  };
+  for (const Column c : scene.columns) add(scene.tiles[static_cast<std::size_t>(c)]);
+  add(scene.k);
+  add(scene.v);
+  for (const SideTile& side : scene.sides) add(side.tile);
+  // What is stored was made before.
+  if (ui.made.bottom <= ui.made.top && scene.look->output)
+    if (const TileScene& o = scene.tiles[static_cast<std::size_t>(*scene.look->output)]; o.live) ui.made = span_of(o);
+  const TileScene* pinned = tile_of(scene, panel.state.document.selection.slot);
+  if (panel.state.document.selection.col >= 0 && pinned != nullptr) ui.pinned = span_of(*pinned);
+}
+
 }  // namespace
+
+float phone_tiles_height(const TilesScene& scene, float width, float seen) {
+  const Box area = inside_of({{0, 0}, {width, seen}}, true, true);
+  const TilesLayout layout = layout_tiles(scene, area, true);
+  return layout.in_bands() ? layout.bottom + seen - area.max.y : seen;
+}
 
 void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_card(list, box);
   fold_tiles(scene, panel.look);
-  Box area{{box.min.x + s.px(16), box.min.y + s.px(8)}, {box.max.x - s.px(18), box.max.y - s.px(8)}};
   // In a low card the tiles need the line more than the legend does.
   const bool legend = box.height() >= s.px(250);
-  if (legend) area.max.y -= s.px(kLegendHeight);
+  const bool phone = panel.seen > 0;
+  Box area = inside_of(box, phone, legend);
   const Box whole = area;
-  draw_other_part(panel, scene, area);
-  const TilesLayout layout = layout_tiles(scene, area);
+  if (phone)
+    area = inside_of({box.min, {box.max.x, box.min.y + panel.seen}}, true, true);
+  else
+    draw_other_part(panel, scene, area);
+  const TilesLayout layout = layout_tiles(scene, area, phone);
   give_texts(panel, scene, layout);
+  tell_spans(panel, scene, layout);
   list->PushClipRect(box.min, box.max, true);
   take_pointer(panel, scene, layout);
   take_keys(panel, scene);
@@ -358,7 +420,7 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
     LegendScale scale = scale_legend(spelled != nullptr ? spelled->slot : Slot::s, panel.scales);
     if (panel.asks) scale.min.clear(), scale.max.clear();
     const TileScene* alpha = tile_of(scene, Slot::alpha);
-    draw_cell_legend({{whole.min.x, whole.max.y}, {whole.max.x, whole.max.y + s.px(kLegendHeight)}}, scale,
+    draw_cell_legend({{whole.min.x, whole.max.y}, {whole.max.x, box.max.y - s.px(kFoot)}}, scale,
                      {panel.rec.problem.pass == Pass::backward, side_by_side_of(panel.rec).on_its_way != nullptr,
                       alpha != nullptr && alpha->gauge && alpha->live && tiles_are_whole(panel.rec)});
   }

@@ -37,6 +37,11 @@ struct PencilPlace {
   float left = 0, middle = 0;
 };
 
+// From where to where something reaches, pixels; empty: it is not there.
+struct TilesSpan {
+  float top = 0, bottom = 0;
+};
+
 // How long a step moves, in seconds: a look's time, less where play goes on before it is over.
 double motion_seconds(bool playing, double steps_per_second);
 
@@ -68,7 +73,8 @@ struct TilesUiState {
   void begin_frame() { shown_ = false; }  // the shell's, whatever it draws
   void rest();                            // nothing of this step moves
   bool moving() const { return moves_ && shown_; }
-  bool less_motion = false;            // the system asks for it: the shell says so
+  TilesSpan made, pinned;    // of this frame: what this step made with what it is made of, and the pinned cell
+  bool less_motion = false;  // the system asks for it: the shell says so
   std::shared_ptr<TilesScene> before;  // the step before, as long as this one moves
   std::vector<InFlight> flying;        // what is on its way in this frame
   std::vector<InFlight> sources;       // at rest: where in HBM it brought its tiles from, or stored them

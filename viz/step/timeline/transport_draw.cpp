@@ -14,7 +14,7 @@
 namespace attn {
 namespace {
 
-constexpr float kFirstRow = 30, kSecondRow = 24, kRowGap = 6, kGap = 4;
+constexpr float kSecondRow = 24, kRowGap = 6, kGap = 4;
 
 struct Transport {
   const State& state;
@@ -52,27 +52,30 @@ bool button(const Transport& t, const char* id, const Box& box, bool enabled, co
 
 void arrow_button(Transport& t, const char* id, float width, float size, Arrow arrow, bool enabled,
                   const std::string& tip, const Command& command, float gap = kGap) {
-  const Box box = t.next(width, gap);
+  const Box box = t.next(for_finger(width), gap);
   if (button(t, id, box, enabled, tip)) t.commands.push_back(command);
   draw_arrow(t.list, box.centre(), size, arrow, t.ink(enabled));
 }
 
-// `narrow`: there is a chip behind it.
-void step_row(Transport& t, bool narrow) {
+// `narrow`: there is a chip behind it, and Next has what the others leave of the width.
+void step_row(Transport& t, bool narrow, float width) {
+  constexpr float kPlay = 58, kGaps = 4 * 6;
   const bool back = t.scene.event > 0, forth = t.scene.event + 1 < t.scene.events;
   arrow_button(t, "##step_first", 34, 12, Arrow::first, back, with_key(tr("First step"), tr("Home")), GoToEnd{false},
                6);
   arrow_button(t, "##step_previous", 34, 12, Arrow::left, back, with_key(tr("Previous phase"), tr("left arrow")),
                StepBy{StepUnit::phase, -1}, 6);
-  Box box = t.next(narrow ? 74 : 90, 6);
+  const float play = by_touch() ? kPlay + 8 : kPlay;
+  Box box = t.next(narrow ? width - 2 * for_finger(34) - play - for_finger(28) - kGaps : 90, 6);
   // Beside the card of a lesson the one thing to press next is the card's, and so is that word.
   const bool primary = t.state.view.workspace != Workspace::learn;
   if (button(t, "##step_next", box, forth, with_key(tr("Next phase"), tr("right arrow or Space")), primary))
     t.commands.emplace_back(StepBy{StepUnit::phase, 1});
   const ImU32 next = primary ? colour_of(Token::ground) : t.ink(forth);
-  draw_text_in(t.list, box, Align::left, Face::bold, 14, next, primary ? tr("Next") : tr("Step"), narrow ? 12 : 20);
-  draw_arrow(t.list, {box.max.x - t.s.px(narrow ? 14 : 20), box.centre().y}, 12, Arrow::right, next);
-  box = t.next(narrow ? 58 : 76, narrow ? 6 : kGap);
+  const float inset = box.width() < t.s.px(84) ? 12 : 20;
+  draw_text_in(t.list, box, Align::left, Face::bold, 14, next, primary ? tr("Next") : tr("Step"), inset);
+  draw_arrow(t.list, {box.max.x - t.s.px(inset < 20 ? 14 : 20), box.centre().y}, 12, Arrow::right, next);
+  box = t.next(narrow ? play : 76, narrow ? 6 : kGap);
   const bool playing = t.state.view.step.playing;
   if (button(t, "##step_play", box, forth || playing, with_key(tr("Play, pause"), "P")))
     t.commands.emplace_back(Play{!playing});
@@ -96,7 +99,7 @@ void bookmark_group(Transport& t) {
   const bool here = std::binary_search(marks.begin(), marks.end(), t.scene.event);
   arrow_button(t, "##bookmark_previous", 22, 8, Arrow::left, !marks.empty() && marks.front() < t.scene.event,
                with_key(tr("Previous bookmark"), "Shift+N"), GoToLandmark{Landmark::bookmark, -1}, 2);
-  const Box box = t.next(24, 2);
+  const Box box = t.next(for_finger(24), 2);
   if (button(t, "##bookmark", box, true,
              here ? with_key(tr("Remove the bookmark"), "B") : with_key(tr("Bookmark this step"), "B")))
     t.commands.emplace_back(ToggleBookmark{t.scene.event});
@@ -110,7 +113,7 @@ void bookmark_group(Transport& t) {
 void speed_group(Transport& t) {
   const float now = t.state.view.step.play_steps_per_second;
   const auto side = [&](const char* id, const char* sign, int direction, const std::string& tip, float gap) {
-    const Box box = t.next(20, gap);
+    const Box box = t.next(for_finger(20), gap);
     const float next = next_speed(now, direction);
     if (button(t, id, box, next != now, tip)) t.commands.emplace_back(SetPlaySpeed{next});
     draw_text_in(t.list, box, Align::centre, Face::bold, 14, t.ink(next != now), sign);
@@ -155,14 +158,22 @@ void draw_ribbon(ImDrawList* list, ImVec2 top, float size, ImU32 c, bool filled)
   }
 }
 
-bool draw_transport(const Box& box, const State& state, const TimelineScene& scene, Commands& commands, Box& more) {
+TransportSize transport_size(float given) {
+  const TransportSize usual;
+  constexpr float kForFingers = 322;
+  if (given > 0) return {given, for_finger(usual.row), false};
+  return by_touch() ? TransportSize{kForFingers, for_finger(usual.row), false} : usual;
+}
+
+bool draw_transport(const Box& box, const State& state, const TimelineScene& scene, Commands& commands,
+                    const TransportSize& size, Box& more) {
   const Style& s = style();
-  Transport t{state, scene, commands, ImGui::GetWindowDrawList(), s, box.min.x, box.min.y, kFirstRow};
-  const float second = box.min.y + s.px(kFirstRow + kRowGap);
-  const bool narrow = second + s.px(kSecondRow) > box.max.y + 1;
-  step_row(t, narrow);
+  Transport t{state, scene, commands, ImGui::GetWindowDrawList(), s, box.min.x, box.min.y, size.row};
+  const float second = box.min.y + s.px(size.row + kRowGap);
+  const bool narrow = !size.marks || second + s.px(kSecondRow) > box.max.y + 1;
+  step_row(t, narrow, size.width);
   if (narrow) {
-    more = t.next(28);
+    more = t.next(for_finger(28));
     const bool pressed =
         button(t, "##timeline_more", more, true, tr("Bookmarks, changes in m, speed and the whole run"));
     for (const float x : {-6.0F, 0.0F, 6.0F})
@@ -175,11 +186,22 @@ bool draw_transport(const Box& box, const State& state, const TimelineScene& sce
   return false;
 }
 
+float transport_marks_height() {
+  return by_touch() ? 2 * kFinger + kRowGap : kSecondRow;
+}
+
 void draw_transport_marks(const Box& box, const State& state, const TimelineScene& scene, Commands& commands) {
-  Transport t{state, scene, commands, ImGui::GetWindowDrawList(), style(), box.min.x, box.min.y, kSecondRow};
+  const float row = for_finger(kSecondRow);
+  Transport t{state, scene, commands, ImGui::GetWindowDrawList(), style(), box.min.x, box.min.y, row};
   m_group(t);
-  bookmark_group(t);
+  if (!by_touch()) {
+    bookmark_group(t);
+    return speed_group(t);
+  }
   speed_group(t);
+  t.x = box.min.x;
+  t.y += t.s.px(row + kRowGap);
+  bookmark_group(t);
 }
 
 }  // namespace attn

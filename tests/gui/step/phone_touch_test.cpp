@@ -1,0 +1,298 @@
+// Step under a finger, on a phone held upright: numbers in all cells, nothing over anything, targets for fingers.
+#include <algorithm>
+#include <initializer_list>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/gui/drawn_text.h"
+#include "tests/gui/gui_fixture.h"
+#include "viz/draw/hands.h"
+#include "viz/step/bars/bars_draw.h"
+#include "viz/step/bars/strip.h"
+#include "viz/step/step_cache.h"
+#include "viz/step/tiles/layout_draw.h"
+#include "viz/step/tiles/pointed.h"
+
+namespace attn {
+namespace {
+
+using Ctx = ImGuiTestContext;
+
+// What the page has of a phone of 360 x 740, 390 x 844 and 412 x 915: the line under the picture takes 47.
+struct PhoneSize {
+  int width, height;
+};
+constexpr PhoneSize kPhones[] = {{360, 693}, {390, 797}, {412, 868}};
+// Each as small as a blackboard: at most eight numbers a row.
+constexpr const char* kSmall[] = {"blackboard", "random",       "late_outlier", "causal", "ragged", "large_logits",
+                                  "masked_row", "equal_scores", "heads",        "window", "bias"};
+constexpr float kLegible = 10;
+
+class Phone : public TestWindow {
+ public:
+  explicit Phone(const PhoneSize& size = kPhones[1]) : TestWindow(size.width, size.height) {
+    ImGui::GetIO().ConfigFlags |= ImGuiConfigFlags_IsTouchScreen;
+  }
+  void open(const char* preset, const char* kernel = "cpu_flash") {
+    controller().update({ChoosePreset{preset}, ChooseKernel{kernel}});
+    for (int frame = 0; frame < 400 && controller().tasks_run(); ++frame) draw_frames(1);
+    draw_frames(3);
+  }
+  void go_to(EventIndex e) {
+    controller().update({GoToEvent{e}});
+    draw_frames(4);
+  }
+};
+
+std::vector<const TileScene*> tiles_of(const TilesScene& scene) {
+  std::vector<const TileScene*> tiles{&scene.k, &scene.v};
+  for (const Column c : scene.columns) tiles.push_back(&scene.tiles[static_cast<std::size_t>(c)]);
+  for (const SideTile& side : scene.sides) tiles.push_back(&side.tile);
+  return tiles;
+}
+
+// Every step of the first query tile, and the last of all.
+std::vector<EventIndex> steps_of(const Recording& rec) {
+  std::vector<EventIndex> steps;
+  for (EventIndex e = 0; e < rec.events.size(); ++e)
+    if (rec.events[e].id.i == 0 && rec.events[e].id.h == 0) steps.push_back(e);
+  if (steps.size() > 24) steps.resize(24);
+  steps.push_back(static_cast<EventIndex>(rec.events.size() - 1));
+  return steps;
+}
+
+TEST(PhoneTiles, EveryCellOfASmallInputHasItsNumber) {
+  for (const PhoneSize& size : kPhones) {
+    Phone w(size);
+    for (const char* preset : kSmall) {
+      w.open(preset);
+      EXPECT_TRUE(w.run([&](Ctx*) {
+        const Recording& rec = recording(w);
+        const TensorScales scales = scales_of(rec);
+        const Box area{{18, 0}, {static_cast<float>(size.width) - 18, 320}};  // within window and card
+        for (const EventIndex e : steps_of(rec)) {
+          TilesScene scene = tiles_scene(rec, e, {}, OutputReading::as_summed, scales);
+          const TilesLayout layout = layout_tiles(scene, area, true);
+          for (const TileScene* tile : tiles_of(scene)) {
+            if (!tile->live) continue;
+            const TilePlace& place = place_of_tile(scene, layout, *tile);
+            TileScene written = *tile;
+            write_numbers(rec, scene, written, place.room, nullptr);
+            IM_CHECK_GE_NO_RET(place.text_size, kLegible);
+            IM_CHECK_NO_RET(place.box.max.x <= area.max.x && place.box.max.y <= layout.bottom);
+            for (const Cell& cell : written.cells) {
+              if (cell.look != CellLook::value) continue;
+              IM_CHECK_NO_RET(!cell.text.empty());
+              IM_CHECK_LE_NO_RET(text_width(Face::mono, kLegible, cell.text), place.cell_width - 2);
+            }
+          }
+        }
+      })) << preset
+          << " at " << size.width;
+    }
+  }
+}
+
+TEST(PhoneTiles, NoTileStandsOnAnother) {
+  for (const char* kernel : {"cpu_flash", "cpu_sequential", "cpu_flash1", "cpu_tiled", "cpu_flash_bwd"}) {
+    Phone w(kPhones[0]);
+    w.open("causal", kernel);
+    EXPECT_TRUE(w.run([&](Ctx*) {
+      const Recording& rec = recording(w);
+      const TensorScales scales = scales_of(rec);
+      for (const EventIndex e : steps_of(rec)) {
+        const TilesScene scene = tiles_scene(rec, e, {}, OutputReading::as_summed, scales);
+        const TilesLayout layout = layout_tiles(scene, {{18, 0}, {342, 320}}, true);
+        IM_CHECK_GT(layout.bands.size(), 1U);
+        std::vector<Box> taken;
+        for (const TileScene* tile : tiles_of(scene)) {
+          const TilePlace& place = place_of_tile(scene, layout, *tile);
+          if (place.y.size() < 2) continue;
+          for (const Box& other : taken)
+            IM_CHECK_NO_RET(place.box.min.x >= other.max.x - 0.5F || other.min.x >= place.box.max.x - 0.5F ||
+                            place.box.min.y >= other.max.y - 0.5F || other.min.y >= place.box.max.y - 0.5F);
+          taken.push_back(place.box);
+        }
+      }
+    })) << kernel;
+  }
+}
+
+// Whether one is written over the other; indices and exponents of a letter stand at different heights.
+bool collide(const DrawnText::Place& a, const DrawnText::Place& b) {
+  const float wide = std::min(a.right, b.right) - std::max(a.left, b.left),
+              high = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
+  const float low = std::min(a.bottom - a.top, b.bottom - b.top);
+  constexpr float kCut = 8;  // lower than this they are at the page's edge
+  return low >= kCut && wide > 2 && high > 0.6F * low;
+}
+
+std::vector<EventIndex> all_steps(const Recording& rec) {
+  std::vector<EventIndex> steps(rec.events.size());
+  std::iota(steps.begin(), steps.end(), EventIndex{0});
+  return steps;
+}
+
+constexpr float kStripEnd = 48 + 12 + kPhoneStrip;
+
+// Of the step's sentence.
+std::string last_word(TestWindow& w, EventIndex e) {
+  const Recording& rec = recording(w);
+  const StepPlace at = place_of(rec, e, {});
+  const StripScene strip = strip_scene(rec, at, step_values(rec, at, {}, nullptr), w.shell().step_ui().texts);
+  const std::string& last = strip.sentence.back().text;
+  return last.substr(last.rfind(' ') + 1);
+}
+
+TEST(PhoneStep, NoWordsAreWrittenOverOthersAndTheSentenceIsWhole) {
+  for (const PhoneSize& size : kPhones) {
+    Phone w(size);
+    for (const std::string preset : {"blackboard", "late_outlier", "causal", "large"}) {
+      w.open(preset.c_str());
+      for (const EventIndex e : preset == "large" ? steps_of(recording(w)) : all_steps(recording(w))) {
+        w.go_to(e);
+        const DrawnText drawn;
+        w.draw_frames(1);
+        const std::vector<DrawnText::Place>& places = drawn.places();
+        for (std::size_t n = 0; n < places.size(); ++n)
+          for (std::size_t k = 0; k < n; ++k)
+            EXPECT_FALSE(collide(places[n], places[k]))
+                << preset << ", step " << e + 1 << ": " << places[n].text << " over " << places[k].text;
+        const std::string last = last_word(w, e);
+        EXPECT_TRUE(std::ranges::any_of(places,
+                                        [&](const auto& place) {
+                                          return place.text.ends_with(last) && place.top < kStripEnd &&
+                                                 place.bottom <= kStripEnd;
+                                        }))
+            << preset << ", step " << e + 1 << ": " << last;
+        for (const char* words : {"Next", "Play", "Problem"}) EXPECT_EQ(drawn.count(words), 1);
+      }
+    }
+  }
+}
+
+// What a step made stands within what is seen of the page, and so do its numbers.
+TEST(PhoneStep, WhatAStepMadeIsBroughtIntoSight) {
+  Phone w(kPhones[0]);
+  w.open("causal");
+  std::size_t moved = 0;
+  float before = 0;
+  for (const EventIndex e : steps_of(recording(w))) {
+    w.go_to(e);
+    const ImGuiWindow* page = child_window("page");
+    ASSERT_NE(page, nullptr);
+    const TilesSpan& made = w.shell().step_ui().tiles.made;
+    const float top = page->Pos.y, bottom = page->Pos.y + page->Size.y;
+    if (made.bottom > made.top) {
+      EXPECT_LE(made.bottom, bottom + 1) << "step " << e + 1;
+      EXPECT_TRUE(made.top >= top - 1 || made.bottom - made.top > page->Size.y) << "step " << e + 1;
+    }
+    moved += page->Scroll.y != before ? 1U : 0U;
+    before = page->Scroll.y;
+  }
+  EXPECT_GE(moved, 2U) << "to the sums and back";
+}
+
+// `where`: before each id, as "//$FOCUSED/"; empty: what the context refers to.
+void expect_for_fingers(Ctx* ctx, const std::string& where, std::initializer_list<const char*> ids) {
+  for (const char* id : ids) {
+    const std::string path = where + id;
+    EXPECT_TRUE(ctx->ItemExists(path.c_str())) << path;
+    const ImRect box = ctx->ItemInfo(path.c_str()).RectFull;
+    EXPECT_GE(box.GetWidth(), kFinger - 0.5F) << path;
+    EXPECT_GE(box.GetHeight(), kFinger - 0.5F) << path;
+  }
+}
+
+TEST(PhoneStep, WhatAFingerPressesHasItsSize) {
+  for (const PhoneSize& size : kPhones) {
+    Phone w(size);
+    w.open("causal");
+    w.go_to(20);
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      ctx->SetRef(kStep);
+      expect_for_fingers(
+          ctx, "",
+          {"##step_first", "##step_previous", "##step_next", "##step_play", "##timeline_more", "##problem_chip"});
+      expect_for_fingers(ctx, "//Bar/", {"Workspace", "Kernel", "Menu", "Keys"});
+      ctx->SetRef(child_window("page"));
+      expect_for_fingers(ctx, "",
+                         {"##chart_row", "##chart_hindsight", "##chart_passes", "##chart_error", "##chart_attention",
+                          "##chart_fragments"});
+      ctx->SetRef(kStep);
+      ctx->ItemClick("##timeline_more");
+      ctx->Yield(2);
+      expect_for_fingers(ctx, "//$FOCUSED/",
+                         {"##step_m_previous", "##step_m_next", "##bookmark_previous", "##bookmark", "##bookmark_next",
+                          "##bookmark_list", "##speed_slower", "##speed_faster"});
+      ctx->PopupCloseAll();
+      ctx->ItemClick("##problem_chip");
+      ctx->Yield(2);
+      expect_for_fingers(ctx, "//$FOCUSED/",
+                         {"##preset", "##pass", "##heads", "##length", "##dim", "##tile", "##mask", "##scale",
+                          "##generator", "##dtype"});
+      ctx->PopupCloseAll();
+      ctx->ItemClick("//Bar/Workspace");
+      ctx->Yield(2);
+      expect_for_fingers(ctx, "//$FOCUSED/", {"Step", "Learn"});
+      ctx->PopupCloseAll();
+    })) << size.width;
+  }
+}
+
+TEST(PhoneStep, TheButtonOfAnExhibitStandsClearOfWhatIsWrong) {
+  Phone w;
+  w.open("late_outlier", "museum_alpha_on_l_only");
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    const ImRect box = ctx->ItemInfo("##leave_museum").RectFull;
+    IM_CHECK_GE(box.GetHeight(), kFinger - 0.5F);
+    const DrawnText drawn;
+    ctx->Yield();
+    const auto over = [&](const DrawnText::Place& place) {
+      return box.Overlaps({place.left, place.top, place.right, place.bottom});
+    };
+    IM_CHECK_EQ(std::ranges::count_if(drawn.places(), over), 1);  // its own words
+  }));
+}
+
+TEST(PhoneStep, ATapFollowsACellBesideTheTilesUntilTheNext) {
+  Phone w;
+  w.open("blackboard");
+  w.go_to(13);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    const auto tooltips = [] {
+      return std::ranges::count_if(ImGui::GetCurrentContext()->Windows, [](const ImGuiWindow* window) {
+        return window->Active && (window->Flags & ImGuiWindowFlags_Tooltip) != 0;
+      });
+    };
+    ctx->SetRef(child_window("page"));
+    ctx->ItemClick("##tile_s");
+    ctx->Yield(4);
+    IM_CHECK_GE(w.state().document.selection.col, 0);
+    IM_CHECK_EQ(tooltips(), 0);
+    ctx->SetRef(kStep);
+    const ImRect let_go = ctx->ItemInfo("##let_go").RectFull;
+    IM_CHECK_GE(let_go.GetHeight(), kFinger);
+    const ImGuiWindow* seen = child_window("page");
+    IM_CHECK_LE(seen->Pos.y + seen->Size.y, let_go.Min.y);
+    ctx->ItemClick("##let_go");
+    ctx->Yield(4);
+    IM_CHECK_EQ(w.state().document.selection.col, -1);
+    IM_CHECK(!ctx->ItemExists("##let_go"));
+    ctx->SetRef(child_window("page"));
+    ctx->ItemClick("##tile_s");
+    ctx->Yield(4);
+    IM_CHECK_GE(w.state().document.selection.col, 0);
+    ctx->MouseMoveToPos({child_window("page")->Pos.x + 12, child_window("page")->Pos.y + 30});
+    ctx->MouseClick();
+    ctx->Yield(4);
+    IM_CHECK_EQ(w.state().document.selection.col, -1);
+  }));
+}
+
+}  // namespace
+}  // namespace attn

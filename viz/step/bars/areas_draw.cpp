@@ -1,0 +1,199 @@
+#include "viz/step/bars/areas_draw.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "imgui.h"
+#include "viz/draw/hands.h"
+#include "viz/draw/theme.h"
+#include "viz/step/bars/bars_draw.h"
+#include "viz/step/facts/side_by_side.h"
+#include "viz/step/tiles/pointed_draw.h"
+
+namespace attn {
+namespace {
+
+constexpr float kSpelledPad = 10;
+constexpr float kFoldBelow = 1340, kMinTiles = 170;
+constexpr float kTwoTabLines = 480;  // below that width the charts' tabs take two lines
+constexpr float kPhoneTimeline = 116, kPhoneChart = 236, kPhoneTraffic = 200;
+constexpr float kPhoneTabs = 40;  // more for two lines of tabs for fingers
+
+// Height that the tiles would fill, logical: beyond it the charts get the space.
+float liked_tiles_height(const Recording& rec, float height) {
+  const auto extent = [](std::int32_t tile, std::int64_t length) {
+    return static_cast<float>(tile > 0 ? std::min<std::int64_t>(tile, length) : length);
+  };
+  const float rows = extent(rec.options.br, rec.problem.Lq);
+  const float k_rows = static_cast<float>(rec.problem.D);
+  const float growth = std::clamp(height / 900, 1.0F, 2.0F);
+  return 110 + growth * (std::min(rows * 64, 900.0F) + std::max(110.0F, std::min(k_rows * 32, 420.0F)));
+}
+
+// Cards that a lesson's beat does not speak of are folded away, and the others have their room. The tiles stay where
+// nothing else would fill it.
+void fold(StepAreas& a, const StepFocus& look, bool charts, bool low, const SideBySide& way) {
+  using enum StepPart;
+  if (look.parts.none()) return;
+  a.has_timeline = look.has(timeline);
+  a.has_strip = look.has(strip) || (charts && low);  // a chart that has no room is behind a chip of the strip
+  a.has_chart = look.has(chart);
+  a.has_tiles = !charts || low || way.tiles != nullptr || look.names_tiles() || look.has(k) || look.has(v) ||
+                look.has(chip) || look.has(legend);
+}
+
+}  // namespace
+
+StepAreas step_areas(const Box& all, const StepRoom& room) {
+  const auto& [rec, look, alone, wide, touch] = room;
+  const Style& s = style();
+  StepAreas a;
+  const float gutter = s.px(kStepGutter), width = all.width() / s.scale, height = all.height() / s.scale;
+  Box rest = all;
+  constexpr float kLowest = 410;  // of what holds tiles and charts
+  const SideBySide& way = side_by_side_of(rec);
+  const bool charts = look.has(StepPart::chart) || (look.has(StepPart::traffic) && way.card == nullptr);
+  fold(a, look, charts, height - 112 - 2 * kStepGutter < kLowest, way);
+  const float strip_whole = strip_height(rest.width() / s.scale, height), strip = a.has_strip ? strip_whole : 0;
+  const float strip_gap = a.has_strip ? kStepGutter : 0;
+  // Low beside the tiles, rather than tiles that are scrolled.
+  const bool squat = height < 300 || (height < 420 && height - strip_whole - 91 - 2 * kStepGutter < kMinTiles);
+  const float timeline = !a.has_timeline ? 0
+                         : touch         ? (squat ? 68 : 112)
+                         : squat         ? 66
+                         : height < 420  ? 91
+                         : height < 700  ? 100
+                                         : 112;
+  const float middle = height - strip - timeline - strip_gap - (a.has_timeline ? kStepGutter : 0);
+  a.scrolls = middle < kMinTiles;
+  a.has_problem = width >= kFoldBelow && !a.scrolls && !alone;
+  if (a.has_problem) {
+    a.problem = {all.min, {all.min.x + s.px(kProblemWidth), all.max.y - s.px(112 + kStepGutter)}};
+    rest.min.x = a.problem.max.x + gutter;
+  }
+  a.strip = {rest.min, {rest.max.x, rest.min.y + s.px(strip)}};
+  a.timeline = {{all.min.x, all.max.y - s.px(timeline)}, all.max};
+  a.page = {a.strip.min, {a.strip.max.x, a.timeline.min.y - gutter}};
+  // Secondary cards go before the tiles are squeezed.
+  float bottom = 0;
+  if (charts && !a.has_tiles)
+    bottom = middle;
+  else if (charts && middle >= kLowest && way.tiles == nullptr)
+    bottom = std::max(way.card != nullptr ? way.card_height
+                      : wide              ? std::clamp(middle * 0.46F, 180.0F, 360.0F)
+                                          : std::clamp(middle * 0.32F, width < kTwoTabLines ? 166.0F : 138.0F, 240.0F),
+                      middle - kStepGutter - liked_tiles_height(rec, middle));
+  a.has_bottom = bottom > 0;
+  const float top = a.strip.max.y + s.px(strip_gap), gap = a.has_tiles ? gutter : 0;
+  const float tiles_bottom =
+      !a.has_tiles ? top
+                   : top + s.px((a.scrolls ? kScrolledTiles : middle) - (a.has_bottom ? bottom + kStepGutter : 0));
+  a.tiles = {{rest.min.x, top}, {rest.max.x, tiles_bottom}};
+  const Box low{{rest.min.x, tiles_bottom + gap}, {rest.max.x, tiles_bottom + gap + s.px(bottom)}};
+  a.has_traffic = a.has_bottom && look.has(StepPart::traffic) && !wide && way.card == nullptr &&
+                  (!a.has_chart || low.width() / s.scale >= 760);
+  if (a.has_traffic && !a.has_chart) {
+    a.traffic = low;
+    return a;
+  }
+  const float split = a.has_traffic ? low.max.x - std::clamp(low.width() * 0.39F, s.px(340), s.px(560)) : low.max.x;
+  a.chart = {low.min, {a.has_traffic ? split - gutter : split, low.max.y}};
+  a.traffic = {{split, low.min.y}, low.max};
+  return a;
+}
+
+StepAreas phone_areas(const Box& all) {
+  const Style& s = style();
+  StepAreas a;
+  a.phone = a.scrolls = true;
+  a.strip = {all.min, {all.max.x, all.min.y + s.px(kPhoneStrip)}};
+  a.timeline = {{all.min.x, all.max.y - s.px(kPhoneTimeline)}, all.max};
+  a.page = {{all.min.x, a.strip.max.y + s.px(kPhoneGutter)}, {all.max.x, a.timeline.min.y - s.px(kPhoneGutter)}};
+  return a;
+}
+
+void fill_phone_page(StepAreas& a, const StepRoom& room, float tiles) {
+  const Style& s = style();
+  const SideBySide& way = side_by_side_of(room.rec);
+  float y = a.page.min.y;
+  const auto next = [&](float height) {
+    const Box box{{a.page.min.x, y}, {a.page.max.x, y + height}};
+    y = box.max.y + s.px(kPhoneGutter);
+    return box;
+  };
+  a.tiles = next(tiles);
+  if (way.tiles != nullptr) return;
+  a.has_bottom = true;
+  a.chart = next(s.px(way.card != nullptr ? way.card_height : kPhoneChart + (room.touch ? kPhoneTabs : 0)));
+  a.has_traffic = !room.wide && way.card == nullptr;
+  if (a.has_traffic) a.traffic = next(s.px(kPhoneTraffic));
+}
+
+void begin_page(StepAreas& a) {
+  const Box& page = a.page;
+  const ImGuiWindowFlags bare = a.phone && by_touch() ? ImGuiWindowFlags_NoScrollbar : ImGuiWindowFlags_None;
+  ImGui::SetCursorScreenPos(page.min);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+  ImGui::BeginChild("page", {page.width(), page.height()}, ImGuiChildFlags_NavFlattened, bare);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  const float moved = ImGui::GetCursorScreenPos().y - page.min.y;
+  const float bar = bare == 0 && ImGui::GetScrollMaxY() > 0 ? style().px(14) : 0;
+  for (Box* box : {&a.strip, &a.tiles, &a.chart, &a.traffic}) {
+    if (a.phone && box == &a.strip) continue;
+    box->min.y += moved, box->max.y += moved;
+    box->max.x -= bar;
+  }
+}
+
+void show_made_tiles(PageMemory& memory, const TilesUiState& tiles, EventIndex now, const Selection& selection,
+                     const Box& page) {
+  const bool pins = selection.col >= 0 && memory.pinned != selection;
+  if (memory.step == now && !pins) return;
+  memory.step = now;
+  memory.pinned = selection;
+  const TilesSpan& wanted = pins ? tiles.pinned : tiles.made;
+  if (wanted.bottom <= wanted.top) return;
+  constexpr float kFade = 16;  // logical: where the page goes pale
+  const float scroll = ImGui::GetScrollY(), seen = page.height() - style().px(kFade);
+  const float top = wanted.top - page.min.y + scroll, bottom = wanted.bottom - page.min.y + scroll;
+  if (bottom > scroll + seen || bottom - top > seen)
+    ImGui::SetScrollY(bottom - seen);
+  else if (top < scroll)
+    ImGui::SetScrollY(top);
+}
+
+void end_page(const StepAreas& a) {
+  const Box& first = a.phone ? a.tiles : a.strip;
+  const float bottom = std::max({a.tiles.max.y, a.phone && a.has_bottom ? a.chart.max.y : 0.0F,
+                                 a.phone && a.has_traffic ? a.traffic.max.y : 0.0F});
+  ImGui::SetCursorScreenPos(first.min);
+  ImGui::Dummy({1, bottom - first.min.y});
+  ImGui::EndChild();
+}
+
+float spelled_height(const PointedScene& scene, float width) {
+  return pointed_height(scene, width - style().px(kSpelledPad + kFinger)) + style().px(2 * kSpelledPad);
+}
+
+void draw_spelled(const Box& box, const PointedScene& scene, const Selection& pinned, Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_card(list, box);
+  const float side = s.px(kFinger), pad = s.px(kSpelledPad);
+  draw_pointed(list, {{box.min.x + pad, box.min.y + pad}, {box.max.x - side, box.max.y - pad}}, scene);
+  ImGui::SetCursorScreenPos({box.max.x - side, box.min.y});
+  if (ImGui::InvisibleButton("##let_go", {side, side}, ImGuiButtonFlags_EnableNav)) {
+    Select released{pinned};
+    released.selection.col = -1;
+    commands.emplace_back(released);
+  }
+  const ImVec2 c{box.max.x - side / 2, box.min.y + side / 2};
+  const float arm = s.px(5);
+  const ImU32 ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
+  list->AddLine({c.x - arm, c.y - arm}, {c.x + arm, c.y + arm}, ink, s.px(1.5F));
+  list->AddLine({c.x - arm, c.y + arm}, {c.x + arm, c.y - arm}, ink, s.px(1.5F));
+}
+
+}  // namespace attn
