@@ -170,6 +170,9 @@ EMSCRIPTEN_KEEPALIVE void page_touch(float x, float y, int what) {
   else
     touch.release();
 }
+EMSCRIPTEN_KEEPALIVE void page_left() {
+  page()->touch().leave();
+}
 EMSCRIPTEN_KEEPALIVE int page_touch_drags(float x, float y) {
   return page()->touch_drags(x, y) ? 1 : 0;
 }

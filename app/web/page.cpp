@@ -156,10 +156,10 @@ void Page::open_files(std::vector<std::string> files) {
 }
 
 bool Page::touch_drags(float x, float y) const {
-  const ImGuiContext* context = ImGui::GetCurrentContext();
-  const float low = static_cast<float>(height_) - 112 * style().scale;
-  const bool timeline = controller_->state().view.workspace == Workspace::step && y > low && x > 0;
-  return timeline || context->OpenPopupStack.Size > 0 || ImGui::GetIO().WantTextInput;
+  const std::vector<DragPlace>& dragged = shell_.step_ui().dragged;
+  const auto lies_on = [&](const DragPlace& p) { return x >= p.left && x < p.right && y >= p.top && y < p.bottom; };
+  const bool shown = controller_->state().view.workspace == Workspace::step;
+  return (shown && std::ranges::any_of(dragged, lies_on)) || ImGui::GetIO().WantTextInput;
 }
 
 void Page::stand_still() {

@@ -198,6 +198,7 @@
   const fingers = new Map();
   let touched = false, way = "", began = null, spread = 0;
   const kFar = 10, kSwipe = 48; // of a page's pixels
+  const kLine = 65; // of a wheel's step in what is scrolled, at 100 %: it moves with the finger
   const distance = () => {
     const [a, b] = [...fingers.values()];
     return Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
@@ -234,7 +235,7 @@
     const x = e.clientX - began.x, y = e.clientY - began.y;
     if (way === "tap" && Math.hypot(x, y) > kFar) way = Math.abs(x) > Math.abs(y) ? "swipe" : "scroll";
     if (way === "scroll") {
-      numbers("page_wheel", 0, (e.clientY - began.lastY) / 40);
+      numbers("page_wheel", 0, (e.clientY - began.lastY) / kLine);
       began.lastY = e.clientY;
     }
   });
@@ -245,7 +246,9 @@
       for (const what of [1, 0]) numbers("page_touch", ...at(e), what);
     const x = e.clientX - (began ? began.x : 0);
     if (way === "swipe" && e.type === "pointerup" && Math.abs(x) > kSwipe) press(x < 0 ? "ArrowRight" : "ArrowLeft");
-    if (fingers.size === 0) way = "";
+    if (fingers.size > 0) return;
+    if (way !== "tap" && way !== "drag") numbers("page_left"); // a tap leaves once it has pressed
+    way = "";
   };
   canvas.addEventListener("pointerup", lifted);
   canvas.addEventListener("pointercancel", lifted);

@@ -1,6 +1,7 @@
 #include "app/web/touch.h"
 
 #include <array>
+#include <cfloat>
 
 #include "imgui_internal.h"  // what lies under the finger
 
@@ -38,6 +39,10 @@ void Touch::release() {
   }
 }
 
+void Touch::leave() {
+  ImGui::GetIO().AddMousePosEvent(-FLT_MAX, -FLT_MAX);
+}
+
 void Touch::take() {
   ImGuiIO& io = ImGui::GetIO();
   io.AddMouseButtonEvent(ImGuiMouseButton_Left, true);
@@ -56,6 +61,7 @@ void Touch::after_frame() {
   if (g.InputEventsQueue.Size > 0) return;  // the frame did not have all of it
   if (stage_ == Stage::letting_go) {
     stage_ = Stage::none;
+    leave();
   } else if (stage_ == Stage::seeking) {
     // Beside what cannot be pressed there may be what can.
     const bool found = g.HoveredId != 0 && (reach_ == 0 || !g.HoveredIdIsDisabled);

@@ -1,5 +1,5 @@
 // A finger's press. Where it lies on nothing it takes the nearest thing within reach, so that what is small has 32 of
-// the page's pixels for a finger, though it is drawn as for a mouse.
+// the page's pixels for a finger, where it is drawn as for a mouse.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,8 @@ class Touch {
   void press(float x, float y);
   void move(float x, float y);
   void release();
+  // A finger that was lifted lies on nothing: no tooltip stays behind.
+  void leave();
   // Frames are to be drawn: what lies there is known when one was.
   bool busy() const { return stage_ != Stage::none; }
   // Around each frame; `ratio`: pixels of one of the page's.
