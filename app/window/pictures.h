@@ -30,6 +30,7 @@ struct PictureSpec {
   std::vector<ListedRun> only_listed = {};     // that it lists besides, not ticked
   std::vector<Timeline> timelines = {};        // of a file, for Profile
   std::shared_ptr<const LabView> lab = {};     // what stands in the lab; null: what the state's kernel begins with
+  bool touch = false;                          // as on a touch screen
   Commands commands = {};                      // obeyed before it is drawn, as if of the user's hands
 };
 

@@ -37,7 +37,7 @@ struct ShotArguments {
   std::string view, size = "1440x900", theme, session, out, chart, answer;
   std::string step;  // "N" or "A..B"
   double seconds_per_step = 1;
-  bool report = false, no_motion = false;
+  bool report = false, no_motion = false, touch = false;
   float scale = 1;
 };
 
@@ -220,6 +220,7 @@ Result<PictureSpec> picture_of(const ShotArguments& a) {
   picture.state = *std::move(state);
   picture.width = static_cast<int>(size->first);
   picture.height = static_cast<int>(size->second);
+  picture.touch = a.touch;
   if (auto r = set_view(a, picture.state); !r) return tl::unexpected(r.error());
   if (auto r = check_distinct(input_files_of(picture.state), {{"-o", a.out}}); !r) return tl::unexpected(r.error());
   if (auto r = set_session(a, picture); !r) return tl::unexpected(r.error());
@@ -323,6 +324,7 @@ Command add_shot(Parser program) {
   parser.add_option("--seconds", a->seconds_per_step, tr("Seconds per step in a GIF or video; default: 1"))
       ->type_name("S");
   parser.add_flag("--no-motion", a->no_motion, tr("Show each step of a GIF or video without motion"));
+  parser.add_flag("--touch", a->touch, tr("As on a touch screen: targets of a finger's size, no words about keys"));
   parser.add_flag("--report", a->report, tr("Internal: report progress on the window's socket"))->group("");
   parser
       .add_option("--chart", a->chart,
