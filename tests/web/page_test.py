@@ -6,6 +6,7 @@ says what the page must show. Prints a line each: PASS, FAIL or SKIP and what. E
 import base64
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -135,6 +136,7 @@ def test_touch(browser, url):
     tab.frames(8)
     differs = np.abs(np.asarray(before, int) - np.asarray(tab.picture("phone_pinched"), int)).max(axis=2) > NEAR
     verdict(differs.mean() > 0.02, "two fingers scale the view")
+    test_cells(browser, url)
     verdict(not tab.thrown, "nothing is thrown on a phone", "; ".join(tab.thrown[:3]))
     tab.close()
     for where, width, height, ratio in (("phone", 390, 844, 3), ("tablet", 820, 1180, 2)):
@@ -144,9 +146,56 @@ def test_touch(browser, url):
         tab.picture(where)
         test_targets(tab, where)
         tab.close()
+    for name, state, width, height in (("phone_light", "attn1,preset=causal,cursor=20", 390, 844),
+                                       ("phone_360", "attn1,preset=late_outlier,cursor=25", 360, 740),
+                                       ("phone_412_light", "attn1,cursor=13", 412, 915)):
+        theme = "?theme=light" if name.endswith("light") else ""
+        tab = Tab(browser, f"{url}{theme}#{state}", width, height, has_touch=True, is_mobile=True,
+                  device_scale_factor=2)
+        tab.frames(10)
+        tab.picture(name)
+        tab.close()
 
 
-BOOKMARK_X = {"phone": 138, "tablet": 138}  # its middle in the transport, by the pictures
+def drag(tab, x, y0, y1):
+    client = tab.context.new_cdp_session(tab.page)
+    client.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y0}]})
+    for n in range(1, 9):
+        client.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [
+            {"x": x, "y": y0 + (y1 - y0) * n / 8}]})
+        tab.frames(2)
+    client.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    client.detach()
+    tab.frames(8)
+
+
+def test_cells(browser, url):
+    """A tap pins a cell, and the next lets it go: nothing of it stays. A finger moves the page as far as it goes."""
+    tab = Tab(browser, url + "#attn1,cursor=13", 390, 844, has_touch=True, is_mobile=True, device_scale_factor=2)
+    tab.frames(10)
+    before = np.asarray(tab.picture(), int)
+    pinned = lambda: re.search(r"select=\d+/\d+/\d+/\w+/\d", tab.js("attnscope.call('page_state', [], [], 'string')"))
+    tap(tab, *SCORE)
+    tab.frames(60)  # longer than a tooltip waits
+    tab.picture("phone_pinned")
+    followed = pinned()
+    tap(tab, *SCORE)
+    tab.frames(60)
+    after = np.asarray(tab.picture("phone_let_go"), int)
+    verdict(bool(followed) and not pinned() and np.abs(before - after).max() <= NEAR,
+            "a tap follows a cell and the next lets it go, with nothing left over the page")
+    drag(tab, 195, 560, 460)
+    moved = np.asarray(tab.picture("phone_scrolled"), int)
+    tab.close()
+    # Of the middle of the page, twice as many pixels as of the page's own.
+    part = slice(500, 900)
+    by = {n: np.abs(before[part.start + 2 * n:part.stop + 2 * n] - moved[part]).mean() for n in range(0, 160)}
+    best = min(by, key=by.get)
+    verdict(80 <= best <= 110, f"the page moves with the finger: {best} pixels of 100")
+
+
+SCORE = (122, 313)  # S of row 0 and the first key, by the pictures
+NEXT_X = 180  # within the button, by the pictures
 
 
 def tap(tab, x, y):
@@ -157,23 +206,21 @@ def tap(tab, x, y):
     tab.frames(10)  # what lies under the finger is found over a few
 
 
-LEAST_TARGET, LEAST_IN_FOOT = 32, 44  # of the page's pixels
+LEAST_TARGET, LEAST_IN_FOOT = 44, 44  # of the page's pixels
 
 
 def test_targets(tab, where):
-    """The bookmark is drawn 24 pixels high: a finger presses it within 32. It is found by trying; the arrows beside it
-    and the buttons above it keep their own places."""
-    bookmarks = lambda: tab.js("attnscope.call('page_state', [], [], 'string')").count("bookmarks=")
+    """How high Next is for a finger is found by trying."""
     low = tab.js("document.getElementById('canvas').clientHeight")
     found = []
-    for y in range(low - 100, low - 20, 2):
+    for y in range(low - 130, low - 8, 2):
         tab.js("s => attnscope.openState(s)", "attn1,preset=causal,cursor=20")
         tab.frames(6)
-        tap(tab, BOOKMARK_X[where], y)
-        if bookmarks():
+        tap(tab, NEXT_X, y)
+        if tab.step() == 22:
             found.append(y)
     high = found[-1] - found[0] + 2 if found else 0
-    verdict(high >= LEAST_TARGET, f"on a {where} a finger presses the bookmark within {high} pixels", str(found))
+    verdict(high >= LEAST_TARGET, f"on a {where} a finger presses Next within {high} pixels", str(found))
     small = tab.js("""[...document.querySelectorAll('footer button')].map(b => b.getBoundingClientRect())
         .filter(b => b.height < %d || b.width < %d || b.right > innerWidth).length""" % (LEAST_IN_FOOT, LEAST_IN_FOOT))
     verdict(small == 0, f"the line under the picture has targets of {LEAST_IN_FOOT} pixels on a {where}", str(small))
