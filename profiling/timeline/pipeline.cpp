@@ -68,11 +68,13 @@ class Builder {
                                   all[n].tile, all[n].slot));
         ++next[all[n].slot];
         use->landed = std::min(use->landed, all[n].to);
-        use->readers.push_back({p_.lanes[l], all[n].to, released(all, n, use->of_v)});
-        behind_p_[{use - p_.slots.data(), p_.lanes[l]}] = std::max(use->readers.back().to, end_of_p(all, n));
+        use->readers.push_back(reader(l, n, use->of_v));
+        const SlotReader& r = use->readers.back();
+        behind_p_[{use - p_.slots.data(), r.lane}] = std::max(r.earliest, end_of_p(all, n));
       }
     }
     hold_k_until_p();
+    let_go_before_next();
     for (SlotUse& use : p_.slots) {
       use.freed = use.asked;
       for (const SlotReader& r : use.readers) use.freed = std::max(use.freed, r.to);
@@ -87,14 +89,32 @@ class Builder {
     return nullptr;
   }
 
-  // A consumer lets K go when S has come, V when O has; what its rows do not see when it has handed it on.
-  std::int64_t released(const std::vector<LaneInterval>& all, std::size_t from, bool of_v) const {
+  // A consumer lets K go right behind the stamp at which S has come; V between that at which it waits for O and the
+  // next, so that the copying lane may go on before the next; a tile that its rows do not see while it hands it on,
+  // before it waits for its turn.
+  SlotReader reader(std::size_t l, std::size_t from, bool of_v) const {
+    const std::vector<LaneInterval>& all = p_.intervals[l];
+    SlotReader r{p_.lanes[l], all[from].to, all.back().to, all.back().to};
     for (std::size_t n = from + 1; n < all.size(); ++n) {
       const std::string_view tag = tag_of(all[n]);
-      if (tag == "hand on" && all[n].tile == all[from].tile) return all[n].to;
-      if (tag == (of_v ? "wait O" : "wait S") && all[n].tile == all[from].tile) return all[n].to;
+      const bool handed_on = tag == "hand on";
+      if (all[n].tile != all[from].tile || (!handed_on && tag != (of_v ? "wait O" : "wait S"))) continue;
+      r.to = all[n].to;
+      r.earliest = handed_on || of_v ? all[n].from : all[n].to;
+      return r;
     }
-    return all.back().to;
+    return r;
+  }
+
+  // Nobody asks for a slot before all have let it go.
+  void let_go_before_next() {
+    std::map<std::int32_t, std::int64_t> asked;  // when each slot was asked for next
+    for (auto use = p_.slots.rbegin(); use != p_.slots.rend(); ++use) {
+      if (const auto next = asked.find(use->slot); next != asked.end())
+        for (SlotReader& r : use->readers)
+          if (r.earliest <= next->second) r.to = std::min(r.to, next->second);
+      asked[use->slot] = use->asked;
+    }
   }
 
   static constexpr int kLeastReuses = 4;
@@ -127,7 +147,7 @@ class Builder {
     for (std::ptrdiff_t n = 0; n < std::ssize(p_.slots); ++n) {
       SlotUse& use = p_.slots[static_cast<std::size_t>(n)];
       for (SlotReader& r : use.readers)
-        if (!use.of_v) r.to = behind_p_.at({n, r.lane});
+        if (!use.of_v && r.earliest == r.to) r.to = r.earliest = behind_p_.at({n, r.lane});
     }
   }
 

@@ -15,10 +15,11 @@
 
 namespace attn {
 
-// A consumer's reading of a slot: from when it found it landed until it let it go.
+// A consumer's reading of a slot: from when it found it landed until it let it go. That it let it go is no event: it
+// lies between `earliest` and `to`, two stamps around it, and before the slot was asked for again.
 struct SlotReader {
   std::size_t lane = 0;  // of the timeline
-  std::int64_t from = 0, to = 0;
+  std::int64_t from = 0, to = 0, earliest = 0;
 };
 
 // A slot of the ring with one tile: asked -> landed (at the latest) -> read -> free.

@@ -7,6 +7,7 @@ namespace attn {
 namespace {
 
 constexpr std::int64_t kOpen = 64, kLong = 320;  // clocks
+constexpr std::int64_t kWakes = 256;             // clocks: no lane goes on later than that behind who let it go
 
 const LaneState& state_of(const Timeline& t, const LaneInterval& i) {
   return lane_state(t.tags[static_cast<std::size_t>(i.tag)]);
@@ -23,19 +24,21 @@ bool lets_go(const Timeline& t, const LaneInterval& x, StateOf of) {
 std::optional<Release> release_of(const Timeline& t, const Pipeline& p, std::size_t lane, const LaneInterval& i) {
   const LaneState& state = state_of(t, i);
   const bool slot = state.of == StateOf::k || state.of == StateOf::v;
-  Release r{lane, lane, i.from, i.to, i.to, -1, i.tile};
+  Release r{lane, lane, i.from, i.to, i.to, i.to, -1, i.tile};
   if (slot && t.lanes[lane].kind == LaneKind::producer) {
     const SlotReader* last = last_reader(p, i.slot, i.to);
     if (last == nullptr || last->to <= i.from) return {};
     r.by = last->lane;
     r.at = last->to;
+    r.earliest = last->earliest;
+    if (const SlotReader* other = as_late_a_reader(p, i.slot, *last, i.to)) r.or_by = other->lane;
     return r;
   }
   if (slot) {
     const SlotUse* use = use_waited_for(p, lane, i, state.of == StateOf::v);
     if (use == nullptr || use->landed <= i.from) return {};
     r.by = p.lanes.front();
-    r.at = use->landed;
+    r.at = r.earliest = use->landed;
     r.slot = i.slot;
     return r;
   }
@@ -43,7 +46,7 @@ std::optional<Release> release_of(const Timeline& t, const Pipeline& p, std::siz
   const auto giver = giver_of(t, p, lane, i, i.to);
   if (!giver) return {};
   r.by = giver->first;
-  r.at = giver->second;
+  r.at = r.earliest = giver->second;
   return r;
 }
 
@@ -78,6 +81,18 @@ const SlotReader* last_reader(const Pipeline& p, std::int32_t slot, std::int64_t
     for (const SlotReader& r : use.readers)
       if (use.slot == slot && r.to <= at && (last == nullptr || r.to > last->to)) last = &r;
   return last;
+}
+
+const SlotReader* as_late_a_reader(const Pipeline& p, std::int32_t slot, const SlotReader& last, std::int64_t at) {
+  const SlotReader* other = nullptr;
+  for (const SlotUse& use : p.slots) {
+    const auto is_last = [&](const SlotReader& r) { return &r == &last; };
+    if (use.slot != slot || std::ranges::none_of(use.readers, is_last)) continue;
+    for (const SlotReader& r : use.readers)
+      if (&r != &last && r.to > last.earliest && at - r.to <= kWakes && (other == nullptr || r.to > other->to))
+        other = &r;
+  }
+  return other;
 }
 
 std::optional<std::pair<std::size_t, std::int64_t>> giver_of(const Timeline& t, const Pipeline& p, std::size_t lane,

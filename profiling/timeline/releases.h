@@ -14,11 +14,13 @@ namespace attn {
 // What a wait was for, and what ended it: at that moment the lane `by` let a slot go, passed on its turn, a query tile
 // or a request of Q, or the copy that it had requested was found.
 struct Release {
-  std::size_t lane = 0, by = 0;   // of the timeline
-  std::int64_t from = 0, to = 0;  // the wait
-  std::int64_t at = 0;            // when it was let go
-  std::int32_t slot = -1;         // of the copy; -1: no copy was waited for
-  std::int32_t tile = -1;         // key tile
+  std::size_t lane = 0, by = 0;           // of the timeline
+  std::int64_t from = 0, to = 0;          // the wait
+  std::int64_t at = 0;                    // when it was let go, at the latest
+  std::int64_t earliest = 0;              // and at the earliest: the stamp before
+  std::int32_t slot = -1;                 // of the copy; -1: no copy was waited for
+  std::int32_t tile = -1;                 // key tile
+  std::optional<std::size_t> or_by = {};  // this lane may have been the last instead: the stamps do not tell
 };
 
 // Asking a barrier that is open takes its time too, among other warps' instructions: a wait of up to twice what the
@@ -38,6 +40,9 @@ const std::vector<LaneInterval>& intervals_of_lane(const Pipeline& p, std::size_
 const SlotUse* use_waited_for(const Pipeline& p, std::size_t lane, const LaneInterval& wait, bool of_v);
 // Who let the slot go last, until `at`; null: nobody yet.
 const SlotReader* last_reader(const Pipeline& p, std::int32_t slot, std::int64_t at);
+// Another that may have been later than that one: between its own two stamps the last one is not known to be. Null:
+// there is none.
+const SlotReader* as_late_a_reader(const Pipeline& p, std::int32_t slot, const SlotReader& last, std::int64_t at);
 // Of a wait for a turn, a query tile or Q: which lane ended a state that lets it go last, in (wait.from, at].
 std::optional<std::pair<std::size_t, std::int64_t>> giver_of(const Timeline& t, const Pipeline& p, std::size_t lane,
                                                              const LaneInterval& wait, std::int64_t at);

@@ -2,6 +2,7 @@
 #include "profiling/timeline/releases.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,6 +87,53 @@ TEST(Releases, OfATurnIsAnotherConsumer) {
     }
   }
   EXPECT_GT(turns, 20);
+}
+
+// The producer asks for a slot only when every reader has let it go: no stamp of a reader may say otherwise, and what
+// was let go last is a few instructions away, not a thousand clocks.
+TEST(Releases, OfABundledRingIsTheReaderWhoseStampsLieAroundTheMoment) {
+  const auto session = read_session(test::source_folder() + "/assets/sessions/h100-timeline.attn");
+  ASSERT_TRUE(session) << session.error().message;
+  std::size_t told = 0, far = 0, open = 0;
+  for (const Timeline& t : session->timelines) {
+    const Pipeline p = pipeline(t, detailed_blocks(t).front());
+    for (std::size_t n = 0; n < p.slots.size(); ++n) {
+      const auto next = std::find_if(p.slots.begin() + static_cast<std::ptrdiff_t>(n) + 1, p.slots.end(),
+                                     [&](const SlotUse& use) { return use.slot == p.slots[n].slot; });
+      if (next == p.slots.end()) continue;
+      EXPECT_LE(p.slots[n].freed, next->asked);
+      for (const SlotReader& r : p.slots[n].readers) EXPECT_LE(r.earliest, r.to);
+    }
+    for (const Release& r : releases_of(t, p)) {
+      if (t.lanes[r.lane].kind != LaneKind::producer || t.lanes[r.by].kind != LaneKind::consumer || p.k_until_p)
+        continue;
+      ++told;
+      far += r.to - r.at > 256;
+      open += r.or_by.has_value();
+    }
+  }
+  EXPECT_GT(told, 1000U);
+  EXPECT_LT(far, told / 50);
+  EXPECT_LT(open, told / 20);
+}
+
+// Step 11 with two slots: consumer 2 has no rows in one query tile and passes K on within 311 clocks around the moment
+// at which the producer asks for key tile 4; consumer 1 let go 947 clocks before. Clocks are those of the CSV.
+TEST(Releases, OfAPassedTileIsTheConsumerThatPassesIt) {
+  const auto session = read_session(test::source_folder() + "/assets/sessions/h100-timeline.attn");
+  ASSERT_TRUE(session) << session.error().message;
+  constexpr std::int64_t kAsked = 105899912388, kHandsOn = 105899912265;
+  const Timeline& t = session->timelines.at(4);
+  const std::vector<Release> all = releases_of(t, pipeline(t, detailed_blocks(t).front()));
+  const auto k4 = std::ranges::find_if(
+      all, [&](const Release& r) { return t.lanes[r.lane].kind == LaneKind::producer && r.to == kAsked; });
+  ASSERT_NE(k4, all.end());
+  EXPECT_EQ(k4->tile, 4);
+  EXPECT_EQ(t.lanes[k4->by].kind, LaneKind::consumer);
+  EXPECT_EQ(t.lanes[k4->by].index, 2);
+  EXPECT_FALSE(k4->or_by);
+  EXPECT_EQ(k4->at, kAsked) << "at the latest";
+  EXPECT_EQ(k4->earliest, kHandsOn);
 }
 
 }  // namespace
