@@ -64,6 +64,7 @@ const SideBySide& side_by_side_of(const Recording& rec) {
                                                           .times = lane_times,
                                                           .position = lane_position,
                                                           .lane_words = lane_state_words,
+                                                          .meanwhile = meanwhile_words,
                                                           .tiles_step = tiles_step,
                                                           .on_its_way = on_its_way},
                                                SideBySide{.tiles = draw_ranks}};

@@ -126,7 +126,7 @@ OrderRow hopper_order(OrderNames& names) {
       by_consumer(n.wait_v, "[P] is done; the consumer waits for [V|{j}]",
                   "[P] stays in its registers: the tensor cores take it from there."),
       values_landed(n),
-      by_consumer(n.wait_o, "[O] is in flight", "Meanwhile the other consumer computes its exponentials."),
+      by_consumer(n.wait_o, "[O] is in flight", "Until the tensor cores finish, [O] has no numbers to read."),
       on_chip::output(),
       normalise(),
       store};

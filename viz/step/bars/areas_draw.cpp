@@ -8,6 +8,7 @@
 #include "viz/draw/theme.h"
 #include "viz/step/bars/bars_draw.h"
 #include "viz/step/facts/side_by_side.h"
+#include "viz/step/tiles/layout_draw.h"
 #include "viz/step/tiles/pointed_draw.h"
 
 namespace attn {
@@ -15,20 +16,10 @@ namespace {
 
 constexpr float kSpelledPad = 10;
 constexpr float kFoldBelow = 1340, kMinTiles = 170;
+constexpr float kMostLanes = 236;    // of a card with lanes in it
 constexpr float kTwoTabLines = 480;  // below that width the charts' tabs take two lines
 constexpr float kPhoneTimeline = 116, kPhoneChart = 236, kPhoneTraffic = 200;
 constexpr float kPhoneTabs = 40;  // more for two lines of tabs for fingers
-
-// Height that the tiles would fill, logical: beyond it the charts get the space.
-float liked_tiles_height(const Recording& rec, float height) {
-  const auto extent = [](std::int32_t tile, std::int64_t length) {
-    return static_cast<float>(tile > 0 ? std::min<std::int64_t>(tile, length) : length);
-  };
-  const float rows = extent(rec.options.br, rec.problem.Lq);
-  const float k_rows = static_cast<float>(rec.problem.D);
-  const float growth = std::clamp(height / 900, 1.0F, 2.0F);
-  return 110 + growth * (std::min(rows * 64, 900.0F) + std::max(110.0F, std::min(k_rows * 32, 420.0F)));
-}
 
 // Cards that a lesson's beat does not speak of are folded away, and the others have their room. The tiles stay where
 // nothing else would fill it.
@@ -58,17 +49,24 @@ StepAreas step_areas(const Box& all, const StepRoom& room) {
   const float strip_gap = a.has_strip ? kStepGutter : 0;
   // Low beside the tiles, rather than tiles that are scrolled.
   const bool squat = height < 300 || (height < 420 && height - strip_whole - 91 - 2 * kStepGutter < kMinTiles);
-  const float timeline = !a.has_timeline ? 0
-                         : touch         ? (squat ? 68 : 112)
-                         : squat         ? 66
-                         : height < 420  ? 91
-                         : height < 700  ? 100
-                                         : 112;
-  const float middle = height - strip - timeline - strip_gap - (a.has_timeline ? kStepGutter : 0);
+  float timeline = !a.has_timeline ? 0
+                   : touch         ? (squat ? 68 : 112)
+                   : squat         ? 66
+                   : height < 420  ? 91
+                   : height < 700  ? 100
+                                   : 112;
+  float middle = height - strip - timeline - strip_gap - (a.has_timeline ? kStepGutter : 0);
+  // Lanes have what neither tiles nor loops would fill.
+  if (a.has_timeline && a.has_tiles && way.track != nullptr && way.card != nullptr && middle >= kLowest) {
+    const float spare = middle - kStepGutter - way.card_height - liked_tiles_height(rec, middle);
+    const float more = std::clamp(spare, 0.0F, kMostLanes - timeline);
+    timeline += more, middle -= more;
+  }
   a.scrolls = middle < kMinTiles;
   a.has_problem = width >= kFoldBelow && !a.scrolls && !alone;
   if (a.has_problem) {
-    a.problem = {all.min, {all.min.x + s.px(kProblemWidth), all.max.y - s.px(112 + kStepGutter)}};
+    a.problem = {all.min,
+                 {all.min.x + s.px(kProblemWidth), all.max.y - s.px(std::max(timeline, 112.0F) + kStepGutter)}};
     rest.min.x = a.problem.max.x + gutter;
   }
   a.strip = {rest.min, {rest.max.x, rest.min.y + s.px(strip)}};
@@ -79,10 +77,11 @@ StepAreas step_areas(const Box& all, const StepRoom& room) {
   if (charts && !a.has_tiles)
     bottom = middle;
   else if (charts && middle >= kLowest && way.tiles == nullptr)
-    bottom = std::max(way.card != nullptr ? way.card_height
-                      : wide              ? std::clamp(middle * 0.46F, 180.0F, 360.0F)
-                                          : std::clamp(middle * 0.32F, width < kTwoTabLines ? 166.0F : 138.0F, 240.0F),
-                      middle - kStepGutter - liked_tiles_height(rec, middle));
+    bottom = way.card != nullptr
+                 ? way.card_height
+                 : std::max(wide ? std::clamp(middle * 0.46F, 180.0F, 360.0F)
+                                 : std::clamp(middle * 0.32F, width < kTwoTabLines ? 166.0F : 138.0F, 240.0F),
+                            middle - kStepGutter - liked_tiles_height(rec, middle));
   a.has_bottom = bottom > 0;
   const float top = a.strip.max.y + s.px(strip_gap), gap = a.has_tiles ? gutter : 0;
   const float tiles_bottom =

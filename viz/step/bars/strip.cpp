@@ -1,5 +1,6 @@
 #include "viz/step/bars/strip.h"
 
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -72,6 +73,10 @@ void say_of_row(const Recording& rec, const StepPlace& at, const StepValues& val
     sentence = bytes > 0 ? tr("{bytes} B move to and from HBM in this step.") : tr("It does not access HBM.");
   scene.headline = runs_of(title, values, Face::bold, Token::text);
   scene.sentence = runs_of(sentence, values, Face::text, Token::dim);
+  const auto others = side_by_side_of(rec).meanwhile;
+  TextRuns meanwhile = others != nullptr ? others(rec, at.event) : TextRuns();
+  if (!meanwhile.empty()) scene.sentence.push_back({" ", Face::text, Token::dim, 0, false});
+  for (TextRun& run : meanwhile) scene.sentence.push_back(std::move(run));
   scene.formula = runs_of(of_order->formula, values, Face::text, Token::dim);
 }
 

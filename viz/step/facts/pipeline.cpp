@@ -339,6 +339,33 @@ TextRuns lane_state_words(const Recording& rec, EventIndex e) {
   return runs;
 }
 
+TextRuns meanwhile_words(const Recording& rec, EventIndex e) {
+  const Phase phase = rec.events[e].id.phase;
+  const auto own = rec.lane_of(e);
+  if (order_row(rec.order).abreast != Abreast::rows || !own || (phase != names().wait_s && phase != names().wait_o))
+    return {};
+  TextRuns runs;
+  for (std::int32_t c = 0; c < rec.query_tiles(); ++c) {
+    const auto last = orders::hopper::last_of_lane(rec, e, c);
+    if (c == *own || !last) continue;
+    const std::string who = phrase("Meanwhile consumer {} ", c);
+    runs.push_back(word((runs.empty() ? "" : " ") + who));
+    // A step that makes a number ends there; what its consumer computes from then on is the next one.
+    const EventId& id = rec.events[*last].id;
+    const bool maxima = id.phase == Phase::scores || id.phase == Phase::mask;
+    const bool exponentials = id.phase == Phase::max || id.phase == Phase::rescale;
+    if (maxima || exponentials) {
+      runs.push_back(word(tr("computes ")));
+      for (TextRun& run : with_tile(maxima ? "m" : "P", id.j, maxima ? TensorColour::m : TensorColour::p))
+        runs.push_back(std::move(run));
+    } else {
+      for (TextRun& run : lane_state_words(rec, *last)) runs.push_back(std::move(run));
+    }
+    runs.push_back(word("."));
+  }
+  return runs;
+}
+
 EventIndex tiles_step(const Recording& rec, EventIndex e, std::int32_t row) {
   if (order_row(rec.order).abreast != Abreast::rows || e >= rec.events.size() || rec.lane_of(e)) return e;
   const std::int32_t i = rec.events[e].id.i;

@@ -72,6 +72,8 @@ PipelineView pipeline_view(const Recording& rec, EventIndex e);
 EventIndex step_at(const PipelineView& view, std::int32_t clock);
 // What a lane does after a step: "waits for K 2".
 TextRuns lane_state_words(const Recording& rec, EventIndex e);
+// While a product of a consumer is in flight: what the others do. Empty at other steps.
+TextRuns meanwhile_words(const Recording& rec, EventIndex e);
 // The step whose state of a consumer the tiles show: the step itself where it is a consumer's, else the last of the one
 // that computes the followed row.
 EventIndex tiles_step(const Recording& rec, EventIndex e, std::int32_t row);

@@ -39,6 +39,8 @@ struct SideBySide {
   std::string (*position)(const Recording& rec, const StepPlace& at) = nullptr;
   // What one of those that run side by side does after a step: "waits for K 2".
   TextRuns (*lane_words)(const Recording& rec, EventIndex e) = nullptr;
+  // What the others do while something is in flight; empty at other steps.
+  TextRuns (*meanwhile)(const Recording& rec, EventIndex e) = nullptr;
   // The step whose state the tiles show.
   EventIndex (*tiles_step)(const Recording& rec, EventIndex e, std::int32_t row) = nullptr;
   // K or V of a key tile is on its way.

@@ -98,6 +98,7 @@ const OrderLook& hopper_look() {
     look.charts = kCharts;
     look.traffic = traffic_words;
     look.rescales_output = true;
+    look.in_halves = true;
     return placed(look);
   }();
   return kLook;

@@ -248,6 +248,7 @@ struct OrderLook {
   bool row_by_row = false;           // naive: without a tile it goes by rows
   bool undivided = false;            // O so far can be read divided by l, and what-ifs change the run
   bool rescales_output = false;      // O = alpha O + P V
+  bool in_halves = false;            // its rows stand abreast, each in half the width: short captions, tight columns
   bool beats = false;                // of its tiles a GPU's heartbeat is drawn
   Order like = Order::flash;         // the order of GPU kernels that it is compared with where none walks in it
 

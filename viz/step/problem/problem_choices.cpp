@@ -347,7 +347,7 @@ std::vector<ProblemChoice> pipeline_choices(const Document& d) {
   const bool follows = follows_pipeline(d.options);
   std::vector<ProblemChoice> out{
       choice(d, tr("formula by formula"), !follows, [](Document& c) { choose(c.options, kPipeline, std::nullopt); }),
-      choice(d, tr("as a GPU's pipeline"), follows, [](Document& c) {
+      choice(d, tr("GPU pipeline"), follows, [](Document& c) {
         constexpr std::int64_t kConsumers = 2, kKeyTiles = 8;  // of the recorded block
         const auto least = [](std::int64_t length, std::int64_t tiles) {
           return static_cast<std::int32_t>((length + tiles - 1) / tiles);

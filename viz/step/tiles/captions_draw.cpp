@@ -53,7 +53,7 @@ PlacedCaption place_caption(const Drawn& d, const TilesBand& band, std::size_t n
 }
 
 // Logical: between two, on a phone, where they are read one by one, and from one to the middle of its column.
-constexpr float kCaptionGap = 5, kPhoneGap = 12, kCaptionReach = 8;
+constexpr float kCaptionGap = 9, kPhoneGap = 12, kCaptionReach = 8;
 
 float caption_gap(const Drawn& d) {
   return d.s.px(d.layout.in_bands() ? kPhoneGap : kCaptionGap);
@@ -108,7 +108,7 @@ std::vector<PlacedCaption> placed_captions(const Drawn& d, const TilesBand& band
 void draw_captions(const Drawn& d, const TilesBand& band) {
   if (!d.layout.has_captions) return;
   std::vector<PlacedCaption> captions = placed_captions(d, band, false), brief = placed_captions(d, band, true);
-  if (brief.size() > captions.size()) captions = std::move(brief);
+  if (brief.size() > captions.size() || d.scene.look->in_halves) captions = std::move(brief);
   for (const PlacedCaption& c : captions) {
     draw_runs(d.list, {c.x, band.captions_top + d.s.px(4)}, c.size, c.words);
     if (!c.live) continue;

@@ -328,4 +328,14 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area, bool phone) {
   return out;
 }
 
+float liked_tiles_height(const Recording& rec, float height) {
+  const auto extent = [](std::int32_t tile, std::int64_t length) {
+    return static_cast<float>(tile > 0 ? std::min<std::int64_t>(tile, length) : length);
+  };
+  const float rows = extent(rec.options.br, rec.problem.Lq);
+  const float k_rows = static_cast<float>(rec.problem.D);
+  const float growth = std::clamp(height / 900, 1.0F, 2.0F);
+  return 110 + growth * (std::min(rows * 64, 900.0F) + std::max(110.0F, std::min(k_rows * 32, 420.0F)));
+}
+
 }  // namespace attn

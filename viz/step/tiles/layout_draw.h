@@ -20,4 +20,7 @@ inline const TilePlace& place_of_tile(const TilesScene& scene, const TilesLayout
     if (&tile == &scene.sides[n].tile) return layout.sides[n];
   return layout.places[static_cast<std::size_t>(&tile - scene.tiles.data())];
 }
+// Height that the tiles would fill, logical: beyond it the charts get the space. `height`: of what holds both.
+float liked_tiles_height(const Recording& rec, float height);
+
 }  // namespace attn

@@ -66,6 +66,15 @@ bool choose_wishes(const TilesScene& scene, float room, const Spacing& spacing, 
   return true;
 }
 
+// Whether numbers stand in the usual gaps, or, in half the width, where they had to go in the tight ones.
+bool choose_spacing(const TilesScene& scene, float room, Wishes& wishes) {
+  bool usual = choose_wishes(scene, room, kUsual, wishes);
+  const auto lacks = [&](Column c) { return !wishes[static_cast<std::size_t>(c)].numbers; };
+  if (usual && scene.look->in_halves && std::ranges::any_of(scene.columns, lacks)) usual = false;
+  if (!usual) choose_wishes(scene, room, kTight, wishes);
+  return usual;
+}
+
 }  // namespace
 
 Wish heat_wish(std::int32_t cols, const Spacing& spacing) {
@@ -86,7 +95,7 @@ Wish wish_of(const TilesScene& scene, Column column, float growth, const Spacing
   }
   // What is made of V is as wide as V.
   const bool of_values = !by_key_across(tile) && scene.v.rows > 0;
-  const int least = spacing.characters;
+  const int least = scene.look->in_halves ? std::min(4, spacing.characters) : spacing.characters;
   return number_wish(tile.cols, of_values ? std::clamp(wanted_characters(scene.v), 4, least) : least, 7, growth,
                      spacing);
 }
@@ -123,8 +132,7 @@ void share_width(const TilesScene& scene, Columns columns, const Wishes& wishes,
 
 Widths choose_widths(const TilesScene& scene, float room) {
   Wishes wishes(scene.tiles.size());
-  const bool usual = choose_wishes(scene, room, kUsual, wishes);
-  if (!usual) choose_wishes(scene, room, kTight, wishes);
+  const bool usual = choose_spacing(scene, room, wishes);
   Widths out{std::vector<float>(scene.tiles.size()), std::vector<bool>(scene.tiles.size())};
   share_width(scene, scene.columns, wishes, usual ? kUsual : kTight, room, out);
   return out;

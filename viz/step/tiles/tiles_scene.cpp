@@ -298,6 +298,8 @@ void find_next(TilesScene& scene, const Recording& rec, EventIndex e) {
   if (id.b != now.b || id.h != now.h || id.i != now.i || id.j != now.j) return;
   const PhaseLook& phase = scene.look->phase(id.phase);
   if (!phase.fills || !phase.lights) return;
+  // What is in flight says so already.
+  if (scene.tiles[static_cast<std::size_t>(*phase.lights)].flight) return;
   scene.next_column = *phase.lights;
   scene.next_any = !scene.tiles[static_cast<std::size_t>(scene.next_column)].live;
   scene.next = tr("next");

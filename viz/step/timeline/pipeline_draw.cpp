@@ -71,6 +71,16 @@ void draw_loop_arrows(ImDrawList* list, std::span<const Box> places) {
   }
 }
 
+// As draw_runs_in() draws them, all in one colour.
+void draw_runs_on(ImDrawList* list, const Box& box, float size, const TextRuns& words, ImU32 c) {
+  float x = box.centre().x - runs_width(words, size) / 2;
+  for (const TextRun& run : words) {
+    const float own = run.face == Face::maths ? size * kMathsSize : size, wide = text_width(run.face, own, run.text);
+    draw_text_in(list, {{x, box.min.y}, {x + wide, box.max.y}}, Align::left, run.face, own, c, run.text);
+    x += wide;
+  }
+}
+
 // A wait is an outline, what does something is filled; pale where nothing stands.
 void draw_node(ImDrawList* list, const Box& box, const LoopNode& node, bool taken, bool live) {
   const Style& s = style();
@@ -86,9 +96,8 @@ void draw_node(ImDrawList* list, const Box& box, const LoopNode& node, bool take
   float size = 13;
   while (size > 9 && runs_width(words, size) > box.width() - s.px(4)) size -= 1;
   if (!node.waits && taken) {
-    // On its fill the letter has the fill's own contrast.
-    const std::string text = plain_text(words);
-    draw_text_in(list, box, Align::centre, Face::bold, size, text_on(hue), text);
+    // On its fill the letter has the fill's own contrast, in its own face.
+    draw_runs_on(list, box, size, words, text_on(hue));
   } else {
     draw_runs_in(list, box, Align::centre, size, words);
   }
@@ -163,7 +172,7 @@ void draw_loop(const Box& in, const Loop& loop, const char* id, bool by_lane, Co
 
 // ---- lanes
 
-constexpr float kLaneLabel = 84;  // logical
+constexpr float kLaneLabel = 84, kLettered = 13, kLeastName = 9.5F;  // logical
 
 struct LaneAxis {
   const PipelineView& view;
@@ -177,12 +186,19 @@ struct LaneAxis {
   }
 };
 
-void draw_span_letter(ImDrawList* list, const Box& box, const LaneSpan& span, ImU32 ink) {
-  if (span.letter.empty()) return;
+// No taller than its bar, and clear of the line at `now`.
+void draw_span_letter(ImDrawList* list, const Box& box, const LaneSpan& span, ImU32 ink, float now) {
+  if (span.letter.empty() || box.height() < style().px(kLettered)) return;
   const std::string words = span.tile >= 0 ? fmt::format("{}{}", span.letter, span.tile) : span.letter;
   for (const auto& text : {words, span.letter}) {
-    if (text_width(Face::text, 11, text) + style().px(3) > box.width()) continue;
-    draw_text_in(list, box, Align::centre, Face::text, 11, ink, text);
+    const float wide = text_width(Face::text, 11, text) + style().px(3), gap = style().px(2);
+    // In the wider part beside the line.
+    Box part = box;
+    if (now > box.min.x - gap && now < box.max.x + gap)
+      (now - box.min.x > box.max.x - now ? part.max.x : part.min.x) =
+          now - box.min.x > box.max.x - now ? now - gap : now + gap;
+    if (wide > part.width()) continue;
+    draw_text_in(list, part, Align::centre, Face::text, 11, ink, text);
     return;
   }
 }
@@ -196,7 +212,8 @@ void draw_span(ImDrawList* list, const Box& row, const LaneAxis& axis, const Lan
     case SpanLook::work:
     case SpanLook::read:
       list->AddRectFilled(box.min, box.max, hue, s.px(1));
-      draw_span_letter(list, box, span, past ? text_on(colour_of(span.ink)) : colour_of(Token::dim));
+      draw_span_letter(list, box, span, past ? text_on(colour_of(span.ink)) : colour_of(Token::dim),
+                       axis.x_of(axis.view.now));
       break;
     case SpanLook::wait:
       box.min.y = row.min.y + row.height() * 0.5F;
@@ -228,9 +245,36 @@ void draw_axis(ImDrawList* list, const LaneAxis& axis) {
   for (int ns = 0; ns <= static_cast<int>(whole); ns += every) {
     const float x = axis.x_of(static_cast<std::int32_t>(ns / axis.view.ns_a_clock));
     const std::string text = ns == 0 ? tr("0 ns") : fmt::format("{}", ns);
-    draw_text(list, {x - (ns == 0 ? 0 : text_width(Face::mono, 10, text) / 2), axis.plot.max.y + s.px(1)}, Face::mono,
-              10, colour_of(Token::dim), text);
+    const float half = text_width(Face::mono, 10, text) / 2, left = x - (ns == 0 ? 0 : half);
+    // The knob of the line at the present step stands there.
+    const float now = axis.x_of(axis.view.now), knob = s.px(6);
+    if (now > left - knob && now < left + 2 * half + knob) continue;
+    draw_text(list, {left, axis.plot.max.y + s.px(1)}, Face::mono, 10, colour_of(Token::dim), text);
   }
+}
+
+// "consumer 0: waits for K1, 560 ns; from 3210 ns on".
+std::string span_words(const PipelineView& view, const LaneRow& row, const LaneSpan& span) {
+  const auto ns = [&](std::int32_t clocks) { return clocks * view.ns_a_clock; };
+  const std::string what = span.tile >= 0 ? fmt::format("{}{}", span.letter, span.tile) : span.letter;
+  const auto said = [&]() -> std::string {
+    switch (span.look) {
+      case SpanLook::work:
+        return what.empty() ? tr("its instructions run") : phrase("{}: its instructions run", what);
+      case SpanLook::wait:
+        return what.empty() ? tr("waits for its turn") : phrase("waits for {}", what);
+      case SpanLook::flight:
+        return phrase("{} in flight, at most this long", what);
+      case SpanLook::landed:
+        return tr("landed, nobody reads it yet");
+      case SpanLook::read:
+        return phrase("{} is read", what);
+      case SpanLook::left_out:
+        return tr("left out");
+    }
+    return {};
+  };
+  return phrase("{}: {}\n{:.0f} ns, from {:.0f} ns on", row.label, said(), ns(span.to - span.from), ns(span.from));
 }
 
 // What was not recorded says so, wherever it is drawn. Returns where it ends.
@@ -291,17 +335,23 @@ void draw_pipeline_lanes(const Box& box, const PipelineView& view, bool future, 
   const float gap = s.px(2),
               unit = (axis.plot.height() - gap * static_cast<float>(view.rows.size())) / std::max(weight, 1.0F);
   float y = box.min.y;
+  const ImVec2 pointer = ImGui::GetMousePos();
+  std::string pointed;
   for (const LaneRow& row : view.rows) {
     const Box place{{axis.plot.min.x, y}, {axis.plot.max.x, y + unit * weight_of(row)}};
     y = place.max.y + gap;
     const float size = std::clamp(place.height() / s.scale, 9.0F, 12.0F);
-    draw_text_in(list, {{box.min.x, place.min.y}, {place.min.x - s.px(6), place.max.y}}, Align::right,
-                 row.live ? Face::bold : Face::text, size,
-                 row.slot ? colour_of(row.ink) : colour_of(row.live ? Token::text : Token::dim), row.label);
+    // Names that would touch: every second one stays.
+    if (!row.slot || place.height() + gap >= s.px(kLeastName) || (&row - view.rows.data()) % 2 == 0)
+      draw_text_in(list, {{box.min.x, place.min.y}, {place.min.x - s.px(6), place.max.y}}, Align::right,
+                   row.live ? Face::bold : Face::text, size,
+                   row.slot ? colour_of(row.ink) : colour_of(row.live ? Token::text : Token::dim), row.label);
     for (LaneSpan span : row.spans) {
       if (!future && span.from > view.now) break;
       if (!future) span.to = std::min(span.to, view.now);
       draw_span(list, place, axis, span, span.from <= view.now);
+      if (place.contains(pointer) && pointer.x >= axis.x_of(span.from) && pointer.x < axis.x_of(span.to))
+        pointed = span_words(view, row, span);
     }
   }
   draw_axis(list, axis);
@@ -311,6 +361,7 @@ void draw_pipeline_lanes(const Box& box, const PipelineView& view, bool future, 
   list->AddCircleFilled({x, axis.plot.max.y}, s.px(4), colour_of(Token::text));
   ImGui::SetCursorScreenPos(axis.plot.min);
   ImGui::InvisibleButton("##step_lanes", {axis.plot.width(), box.max.y - axis.plot.min.y});
+  if (ImGui::IsItemHovered() && !ImGui::IsItemActive() && !pointed.empty()) show_tooltip(pointed, 320, true);
   if (!ImGui::IsItemActive()) return;
   const EventIndex to = step_at(view, axis.clock_of(ImGui::GetMousePos().x));
   if (view.moments.at(to - view.first) != view.now) commands.push_back(GoToEvent{to});

@@ -167,5 +167,57 @@ TEST(PipelineView, AMomentOfTheAxisIsTheLastStepThatBeganByThen) {
   EXPECT_EQ(step_at(view, 0), 0U);
 }
 
+// While a product is in flight the sentence tells of the other lane as it is recorded, to the very end, where the other
+// divides and stores.
+TEST(PipelineView, WhatTheOtherConsumerDoesMeanwhileIsThatOfItsLane) {
+  const Recording rec = recorded();
+  const auto& n = orders::hopper_names();
+  EXPECT_TRUE(meanwhile_words(rec, step(rec, 0, 2, n.issue_s)).empty());
+  std::size_t told = 0, stores = 0, computes = 0, waits = 0;
+  for (EventIndex e = 0; e < rec.events.size(); ++e) {
+    const std::string words = plain_text(meanwhile_words(rec, e));
+    const Phase phase = rec.events[e].id.phase;
+    if (phase != n.wait_s && phase != n.wait_o) {
+      EXPECT_EQ(words, "");
+      continue;
+    }
+    const std::int64_t other = 1 - rec.lane_of(e).value_or(0);
+    std::optional<EventIndex> last;
+    for (EventIndex x = 0; x <= e; ++x)
+      if (rec.lane_of(x) == other) last = x;
+    if (!last) {
+      EXPECT_EQ(words, "");
+      continue;
+    }
+    ++told;
+    EXPECT_EQ(words.rfind("Meanwhile consumer " + std::to_string(other) + " ", 0), 0U) << words;
+    const Phase now = rec.events[*last].id.phase;
+    const bool storing = now == Phase::normalise;
+    EXPECT_EQ(words.find("stores") != std::string::npos, storing) << words;
+    const bool computing = now == Phase::scores || now == Phase::mask || now == Phase::max || now == Phase::rescale;
+    EXPECT_EQ(words.find("computes") != std::string::npos, computing) << words;
+    stores += storing;
+    computes += computing;
+    waits += words.find("waits") != std::string::npos;
+  }
+  EXPECT_EQ(told, 32U) << "two products of each of eight tiles of both consumers";
+  EXPECT_GT(stores, 0U);
+  EXPECT_GT(computes, 0U);
+  EXPECT_GT(waits, 0U);
+}
+
+// A title never says both that a tile comes next and that it is in flight.
+TEST(PipelineView, WhatIsInFlightIsNotCalledNext) {
+  const Recording rec = recorded();
+  std::size_t flights = 0;
+  for (EventIndex e = 0; e < rec.events.size(); ++e) {
+    const TilesScene scene = tiles_scene(rec, e, {}, OutputReading::as_summed, scales_of(rec));
+    if (scene.next.empty()) continue;
+    EXPECT_FALSE(scene.tiles[static_cast<std::size_t>(scene.next_column)].flight) << e;
+    ++flights;
+  }
+  EXPECT_GT(flights, 0U);
+}
+
 }  // namespace
 }  // namespace attn
