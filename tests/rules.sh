@@ -104,7 +104,8 @@ gpu/rungs/backward gpu/launch gpu/ring cpu cpu/backward . museum lab"
       printf "state draw step/place step/orders step/facts step/charts step/beside step/tiles step/ring step/timeline \
 step/problem step/bars step bench/runs bench/sweep bench/ladder bench/tiles bench/ranks bench/sources bench/scene \
 bench/charts bench/table bench/panel bench/verdict bench profile/roofline profile/occupancy \
-profile/source profile/phases profile/heartbeat profile/timeline profile/figures profile/strip profile/lab profile \
+profile/source profile/phases profile/heartbeat profile/timeline/scene profile/timeline profile/figures \
+profile/strip profile/lab profile \
 learn/lesson learn/exercise learn/card learn/figure learn ."
       ;;
     app)

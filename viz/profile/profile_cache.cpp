@@ -12,7 +12,7 @@
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/planned.h"
 #include "viz/bench/sweep/sweep_fields.h"
-#include "viz/profile/timeline/shown_part.h"
+#include "viz/profile/timeline/scene/shown_part.h"
 
 namespace attn {
 

@@ -10,7 +10,7 @@
 #include "viz/profile/profile_ui_state.h"
 #include "viz/profile/source/code_diff.h"
 #include "viz/profile/source/source.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 

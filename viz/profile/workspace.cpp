@@ -29,7 +29,7 @@
 #include "viz/profile/source/source_draw.h"
 #include "viz/profile/strip/page_chips_draw.h"
 #include "viz/profile/strip/panel_draw.h"
-#include "viz/profile/strip/recorded_panel_draw.h"
+#include "viz/profile/timeline/recorded_panel_draw.h"
 #include "viz/profile/timeline/timeline_draw.h"
 
 namespace attn {
@@ -142,8 +142,8 @@ struct StripPlace {
 // The paragraphs under the headline. Beside the source the reasons, which are of its figures, leave it their room.
 std::vector<TextRuns> strip_words(const ProfileScene& scene, const StripPlace& place) {
   if (place.timeline != nullptr) {
-    if (place.timeline->strip_words.empty()) return {};
-    return {{{place.timeline->strip_words, Face::text, Token::dim, 0, false}}};
+    const std::string more = place.timeline->strip_words.empty() ? "" : " " + place.timeline->strip_words;
+    return {{{place.timeline->strip + more, Face::text, Token::dim, 0, false}}};
   }
   std::string dim = scene.to_do;
   if (has_reasons(scene, place.page) && !place.low) dim += (dim.empty() ? "" : " ") + scene.reasons;
@@ -160,10 +160,11 @@ float draw_strip(const ProfileScene& scene, const StripPlace& place, bool& seek,
   const auto [page, timeline, width, low, of_problem] = place;
   const bool noted = of_problem && timeline == nullptr;
   const std::string& kernel = timeline != nullptr ? timeline->timeline->kernel : scene.kernel;
-  const TextRuns headline{{timeline != nullptr   ? timeline->strip
+  const bool of_one_block = timeline != nullptr && !timeline->typical && !timeline->sms_shown;
+  const TextRuns headline{{timeline != nullptr   ? verdict_of(*timeline)
                            : scene.empty.empty() ? scene.headline
                                                  : scene.empty,
-                           Face::bold, Token::text, 0, false}};
+                           Face::bold, of_one_block ? Token::dim : Token::text, 0, false}};
   std::vector<TextRuns> words = strip_words(scene, place);
   const bool findings = page != ProfilePage::heartbeat && page != ProfilePage::timeline && !scene.findings.empty(),
              with_findings = findings && !low;
@@ -357,7 +358,9 @@ float draw_mosaic_card(const ProfileCache& cache, const ProfileView& view, float
 }
 
 // The page under the strip, in what it leaves of the height.
-void draw_page(ProfileCache& cache, const State& state, const Model& model, ImVec2 room, Commands& commands) {
+// `with_panel`: it stands beside the page.
+void draw_page(ProfileCache& cache, const State& state, const Model& model, ImVec2 room, bool with_panel,
+               Commands& commands) {
   const Style& s = style();
   const ProfileScene& scene = cache.scene;
   const ProfileView& view = state.view.profile;
@@ -368,8 +371,7 @@ void draw_page(ProfileCache& cache, const State& state, const Model& model, ImVe
     draw_heartbeat(scene.heartbeat, {room.x, scene.heartbeat.there ? std::max(room.y, least) : least}, commands);
   }
   if (view.page == ProfilePage::timeline) {
-    const float least = timeline_height(cache.timeline, room.x);
-    draw_timeline(cache.timeline, {room.x, std::max(room.y, least)}, commands);
+    draw_timeline(cache.timeline, room, with_panel, commands);
   }
   if (view.page != ProfilePage::source) return;
   refresh_source(cache, state, model);
@@ -431,7 +433,7 @@ void draw_profile(const State& state, const Model& model, ProfileUiState& ui, Co
                            with_panel && compact && !of_recording};
     const float strip = draw_strip(scene, place, seek, commands);
     if (with_panel || view.page == ProfilePage::timeline)
-      draw_page(cache, state, model, {width, height - strip - gutter}, commands);
+      draw_page(cache, state, model, {width, height - strip - gutter}, !compact, commands);
     if (low && view.page != ProfilePage::heartbeat && view.page != ProfilePage::timeline)
       draw_more(scene, view.page, width, commands);
     if (seek) ImGui::SetScrollHereY(1);

@@ -21,7 +21,7 @@
 #include "profiling/measure/source_now.h"
 #include "profiling/session/session.h"
 #include "profiling/timeline/timeline_text.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn::cli {
 namespace {

@@ -19,7 +19,7 @@
 #include "profiling/session/trace.h"
 #include "profiling/timeline/timeline_text.h"
 #include "viz/learn/card/learn_scene.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 #include "viz/state/run_words.h"
 #include "viz/step/bars/wrong_run.h"
 

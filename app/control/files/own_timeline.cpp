@@ -1,6 +1,6 @@
 #include "app/control/files/own_timeline.h"
 
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 

@@ -19,7 +19,7 @@
 #include "viz/draw/number_text.h"
 #include "viz/draw/text_runs.h"
 #include "viz/learn/map_roads.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 namespace {

@@ -14,7 +14,7 @@
 #include "tests/environment/paths.h"
 #include "tests/gui/profile/profile_fixture.h"
 #include "tests/viz/profile/timeline/two_blocks.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 namespace {
@@ -70,6 +70,65 @@ TEST_F(TimelineWindowTest, IsWalkedByMouse) {
     IM_CHECK_EQ(view().key_tile, -1);
     ctx->ItemClick("Path");
     IM_CHECK(!view().time_path);
+  }));
+}
+
+// Tab comes to the lanes; there the arrow keys go from stretch to stretch and Enter follows the key tile of one.
+TEST_F(TimelineWindowTest, IsWalkedByKeyboard) {
+  open(1440);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(child("profile_timeline"));
+    ctx->NavMoveTo("timeline_lanes");
+    ctx->Yield(2);
+    ctx->KeyPress(ImGuiKey_RightArrow);
+    ctx->Yield(2);
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(2);
+    const std::int32_t first = view().key_tile;
+    IM_CHECK(first >= 0);
+    for (int n = 0; n < 4; ++n) {
+      ctx->KeyPress(ImGuiKey_RightArrow);
+      ctx->Yield(2);
+    }
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(2);
+    IM_CHECK(view().key_tile >= 0);
+    IM_CHECK(view().key_tile != first);
+  }));
+}
+
+// A span that was measured with Shift does not enlarge it.
+TEST_F(TimelineWindowTest, AShiftedDragMeasuresAndMovesNothing) {
+  open(1440);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(child("profile_timeline"));
+    const ImRect chart = ctx->ItemInfo("timeline_lanes").RectFull;
+    const float y = chart.GetCenter().y;
+    ctx->MouseMoveToPos({chart.Min.x + 0.25F * chart.GetWidth(), y});
+    ctx->KeyDown(ImGuiMod_Shift);
+    ctx->MouseDown(0);
+    ctx->MouseMoveToPos({chart.Min.x + 0.5F * chart.GetWidth(), y});
+    ctx->MouseUp(0);
+    ctx->KeyUp(ImGuiMod_Shift);
+    ctx->Yield(2);
+    IM_CHECK_EQ(view().time_to_ns, 0);
+    IM_CHECK_EQ(view().key_tile, -1);
+  }));
+}
+
+// What the panel says and saves is behind a button where the window is too narrow for both.
+TEST_F(TimelineWindowTest, TheRecordingsPanelIsBehindAButtonWhereItHasNoRoom) {
+  open(1280);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(child("profile_panel") == nullptr || !child("profile_panel")->WasActive);
+    ctx->SetRef(child("profile_timeline"));
+    ctx->ItemClick("Recording");
+    ctx->Yield(2);
+    ImGuiWindow* panel = child("profile_panel");
+    IM_CHECK(panel != nullptr && panel->WasActive);
+    ctx->SetRef(panel);
+    IM_CHECK(ctx->ItemExists("Perfetto"));
+    IM_CHECK(ctx->ItemExists("CSV"));
   }));
 }
 
@@ -210,7 +269,7 @@ TEST_F(TimelineWindowTest, ABlockIsChosenByMouseAndByKeyboard) {
 }
 
 // The tail is in the first picture, a click enlarges it, and a click on a block goes back to lanes.
-TEST_F(TimelineWindowTest, AllSmsAreUnderTheAnswerAboutTheTailAndAPageOfTheirOwn) {
+TEST_F(TimelineWindowTest, AllSmsAreBehindTheAnswerAboutTheTailAndAPageOfTheirOwn) {
   auto session = read_session(test::source_folder() + "/assets/sessions/h100-timeline.attn");
   ASSERT_TRUE(session);
   window = std::make_unique<TestWindow>(1440, 900);

@@ -20,7 +20,7 @@ using nlohmann::json;
 
 const std::string kFolder = "/tests/profiling/timeline/";
 
-// The page's rule (viz/profile/timeline/compare_scene.cpp), written again.
+// The page's rule (viz/profile/timeline/scene/compare_scene.cpp), written again.
 bool agrees(double derived, const json& two, const json& three) {
   const auto relative = [](const json& us) {
     return (us[2].get<double>() - us[0].get<double>()) / us[1].get<double>();

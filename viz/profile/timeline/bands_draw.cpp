@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "kernels/base/text.h"
 #include "viz/draw/theme.h"
@@ -13,39 +14,45 @@ namespace {
 
 constexpr float kWeakest = 0.28F, kStrongest = 0.75F, kShown = 1;  // the shown block is above all
 
-// When the first SM has no block left.
-double tail_from(const PipelineScene& scene) {
-  double from = 0;
-  for (const BlockBand& b : scene.bands)
-    if (b.row == 0) from = std::max(from, b.to_ns);
-  return from;
+// All of them are one area from the first end on; what works covers it up to its own line's end, seams and all.
+void draw_tail(ImDrawList* list, const BandPlot& plot, const std::vector<double>& ends) {
+  const Style& s = style();
+  if (ends.empty()) return;
+  const float from = plot.x_of(*std::ranges::min_element(ends)), to = plot.x_of(plot.scene.launch_ns);
+  if (to - from < s.px(2)) return;
+  draw_hatch(list, {{from, plot.box.min.y}, {to, plot.box.max.y}}, colour(s.theme, Token::dim), 5);
+  const ImU32 ground = colour(s.theme, plot.ground), ink = colour(s.theme, Token::text);
+  for (std::size_t row = 0; row < ends.size(); ++row) {
+    const float top = plot.box.min.y + plot.line() * static_cast<float>(row), end = plot.x_of(ends[row]);
+    // A pixel more: edges between lines are drawn pale.
+    list->AddRectFilled({from - 1, top}, {end, std::min(top + plot.line() + 1, plot.box.max.y)}, ground);
+    list->AddRectFilled({end, top}, {end + s.px(1), top + plot.line()}, ink);
+  }
 }
 
-// Where SMs have no work left, and its name where there is room for it.
-void draw_tail(ImDrawList* list, const Box& box, bool named) {
+// Its name, within the hatching alone.
+void draw_tail_name(ImDrawList* list, const BandPlot& plot, const std::vector<double>& ends) {
   const Style& s = style();
-  if (box.width() < s.px(2)) return;
-  draw_hatch(list, box, colour(s.theme, Token::dim), 5);
-  list->AddLine(box.min, {box.min.x, box.max.y}, colour(s.theme, Token::text), s.px(1));
   const std::string words = tr("tail");
-  const float width = text_width(Face::bold, 11, words);
-  if (!named || width + s.px(6) > box.width()) return;
-  const Box tag{{box.max.x - width - s.px(5), box.min.y + s.px(3)},
-                {box.max.x - s.px(1), box.min.y + s.px(3) + line_height(11)}};
-  list->AddRectFilled(tag.min, tag.max, colour(s.theme, Token::card), s.px(2));
+  const float width = text_width(Face::bold, 11, words) + s.px(6), high = line_height(11), inside = s.px(4);
+  const float right = plot.x_of(plot.scene.launch_ns) - inside, top = plot.box.min.y + inside;
+  if (top + high > plot.box.max.y) return;
+  for (std::size_t row = 0; row < ends.size(); ++row) {
+    if (plot.box.min.y + plot.line() * static_cast<float>(row) > top + high) break;
+    if (plot.x_of(ends[row]) + inside > right - width) return;
+  }
+  const Box tag{{right - width, top}, {right, top + high}};
+  list->AddRectFilled(tag.min, tag.max, colour(s.theme, plot.ground), s.px(2));
   draw_text_in(list, tag, Align::centre, Face::bold, 11, colour(s.theme, Token::text), words);
 }
 
-void draw_band(ImDrawList* list, const BandPlot& plot, const BlockBand& b, float tail) {
+void draw_band(ImDrawList* list, const BandPlot& plot, const BlockBand& b) {
   const Style& s = style();
   const float line = plot.line(), top = plot.box.min.y + line * static_cast<float>(b.row);
   const float high = std::max(1.0F, line - (line > 3 ? 1 : 0));
   const auto places = static_cast<float>(plot.scene.band_places), place = static_cast<float>(b.place);
   const float y = top + high * place / places, low = top + high * (place + 1) / places;
-  const ImU32 hue = kernel_colour(s.theme, plot.scene.timeline->kernel), card = colour(s.theme, Token::card);
-  // What works covers the hatching.
-  if (plot.x_of(b.to_ns) > tail)
-    list->AddRectFilled({std::max(plot.x_of(b.from_ns), tail), y}, {plot.x_of(b.to_ns), low}, card);
+  const ImU32 hue = kernel_colour(s.theme, plot.scene.timeline->kernel), card = colour(s.theme, plot.ground);
   for (std::size_t n = 0; n < b.parts.size(); ++n) {
     const BlockBand::Part& part = b.parts[n];
     const float strength = b.shown ? kShown : kWeakest + (kStrongest - kWeakest) * part.length;
@@ -57,10 +64,10 @@ void draw_band(ImDrawList* list, const BandPlot& plot, const BlockBand& b, float
 }  // namespace
 
 void draw_bands(ImDrawList* list, const BandPlot& plot, bool named) {
-  const float tail = plot.x_of(tail_from(plot.scene));
-  const Box idle{{tail, plot.box.min.y}, {plot.x_of(plot.scene.launch_ns), plot.box.max.y}};
-  draw_tail(list, idle, named);
-  for (const BlockBand& b : plot.scene.bands) draw_band(list, plot, b, tail);
+  const std::vector<double> ends = row_ends(plot.scene);
+  draw_tail(list, plot, ends);
+  for (const BlockBand& b : plot.scene.bands) draw_band(list, plot, b);
+  if (named) draw_tail_name(list, plot, ends);
 }
 
 void draw_sms(ImDrawList* list, const BandPlot& plot, float left) {

@@ -4,7 +4,7 @@
 #include <imgui.h>
 
 #include "viz/draw/canvas.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 
@@ -12,12 +12,13 @@ struct BandPlot {
   const PipelineScene& scene;
   Box box;
   double axis_ns = 1;  // at the right edge
+  Token ground = Token::card;
   float x_of(double ns) const { return box.min.x + box.width() * static_cast<float>(ns / axis_ns); }
   float line() const { return box.height() / static_cast<float>(scene.band_rows > 1 ? scene.band_rows : 1); }
 };
 
-// Stronger where a query tile takes longer; hatched from the first SM that has no block left to the launch's end.
-// `named`: the tail says that it is one.
+// Stronger where a query tile takes longer; each line hatched from its last block's end to the launch's. `named`: the
+// tail says that it is one, where it has room beside what works.
 void draw_bands(ImDrawList* list, const BandPlot& plot, bool named);
 // The first line's SM and the last one's, from `left` to the plot.
 void draw_sms(ImDrawList* list, const BandPlot& plot, float left);

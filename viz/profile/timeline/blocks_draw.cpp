@@ -34,11 +34,13 @@ float bands_height(const PipelineScene& scene, float width) {
          std::clamp(static_cast<float>(scene.band_rows), s.px(60), s.px(kMostBands));
 }
 
-// What the part is with its share, or its share alone, as there is room.
+// What the part is with its share, by its long name or its short one, as there is room; a share alone says nothing.
 void draw_part_words(ImDrawList* list, const PathShare& part, const Box& box) {
   const Style& s = style();
   const ImU32 ink = part.hatched ? colour(s.theme, Token::text) : text_on(colour_of(part.ink));
-  for (const std::string& words : {fmt::format("{} {}", part.words, part.value), part.value}) {
+  for (const std::string& words :
+       {fmt::format("{} {}", part.words, part.value), fmt::format("{} {}", part.brief, part.value), part.brief}) {
+    if (part.brief.empty() && words != fmt::format("{} {}", part.words, part.value)) continue;
     if (text_width(Face::text, 11, words) + s.px(6) >= box.width()) continue;
     return draw_text_in(list, box, Align::centre, Face::text, 11, ink, words);
   }

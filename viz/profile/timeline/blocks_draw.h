@@ -2,7 +2,7 @@
 #pragma once
 
 #include "imgui.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 #include "viz/state/commands.h"
 
 namespace attn {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -32,6 +34,25 @@ bool begin_menu(const char* id, const Box& line, float left, float width, const 
                            ImGuiComboFlags_HeightLargest);
 }
 
+// Those of one problem and device together, each group under its name; within it by what differs.
+template <class Item>
+void each_by_problem(const PipelineScene& scene, bool below, Item item) {
+  std::vector<const PipelineScene::Choice*> sorted;
+  for (const PipelineScene::Choice& c : scene.choices)
+    if (!below || c.may_be_beside) sorted.push_back(&c);
+  std::ranges::stable_sort(
+      sorted, [](const auto* a, const auto* b) { return std::tie(a->tip, a->words) < std::tie(b->tip, b->words); });
+  const std::string* group = nullptr;
+  for (const PipelineScene::Choice* c : sorted) {
+    if (group == nullptr || *group != c->tip) {
+      if (group != nullptr) ImGui::Separator();
+      dim_text(c->tip);
+    }
+    group = &c->tip;
+    item(*c);
+  }
+}
+
 bool menu_item(const PipelineScene::Choice& c, bool on) {
   const bool pressed = ImGui::Selectable(fmt::format("{}##{}", c.words, c.id).c_str(), on);
   tooltip(c.tip);
@@ -43,8 +64,9 @@ void draw_shown(const PipelineScene& scene, const Box& line, float left, float w
   const std::string words = now == scene.choices.end() ? "" : now->words;
   const std::string tip = now == scene.choices.end() ? "" : now->tip;
   if (begin_menu("##timeline_shown", line, left, width, words)) {
-    for (const PipelineScene::Choice& c : scene.choices)
+    each_by_problem(scene, false, [&](const PipelineScene::Choice& c) {
       if (menu_item(c, c.on)) commands.push_back(ChooseTimeline{c.id});
+    });
     ImGui::EndCombo();
   }
   tooltip(tip);
@@ -56,8 +78,9 @@ void draw_below(const PipelineScene& scene, const Box& line, float left, float w
   if (begin_menu("##timeline_below", line, left, width, none ? tr("nothing") : now->words)) {
     if (ImGui::Selectable(fmt::format("{}##none", tr("nothing")).c_str(), none) && !none)
       commands.push_back(CompareTimeline{""});
-    for (const PipelineScene::Choice& c : scene.choices)
-      if (c.may_be_beside && menu_item(c, c.beside)) commands.push_back(CompareTimeline{c.id});
+    each_by_problem(scene, true, [&](const PipelineScene::Choice& c) {
+      if (menu_item(c, c.beside)) commands.push_back(CompareTimeline{c.id});
+    });
     ImGui::EndCombo();
   }
   tooltip(tr("A second recording of this problem on the same axis, aligned at the same product"));

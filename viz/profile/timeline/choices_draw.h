@@ -2,7 +2,7 @@
 #pragma once
 
 #include "viz/draw/canvas.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 #include "viz/state/commands.h"
 
 namespace attn {

@@ -1,7 +1,6 @@
 #include "viz/profile/timeline/keys_draw.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 
@@ -9,14 +8,16 @@
 
 #include "kernels/base/text.h"
 #include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
 #include "viz/profile/timeline/rows_draw.h"
+#include "viz/profile/timeline/scene/key_entries.h"
 
 namespace attn {
 namespace {
 
 // Logical pixels: the bar, a line of words, a sample with the space behind it, between two entries.
 constexpr float kBelowWords = 8;  // where there is no bar
-constexpr float kBar = 14, kLine = 20, kSample = 22, kSwatch = 10, kGap = 6, kBetween = 14;
+constexpr float kBar = 18, kBelowBar = 4, kLine = 20, kSample = 18, kGap = 6, kBetween = 12;
 
 // Entries side by side, in as many lines as they take: `place(n, left_top)`. Returns the height of all, pixels.
 template <class Place>
@@ -39,13 +40,6 @@ void draw_words(ImDrawList* list, ImVec2 at, float sample, const std::string& wo
                colour(s.theme, Token::dim), words);
 }
 
-std::vector<std::string> share_words(const PipelineScene& scene) {
-  std::vector<std::string> words;
-  words.reserve(scene.shares.size());
-  for (const PathShare& share : scene.shares) words.push_back(fmt::format("{} {}", share.words, share.value));
-  return words;
-}
-
 void draw_share(ImDrawList* list, const Box& part, const PathShare& share) {
   const Style& s = style();
   const ImU32 hue = colour_of(share.ink);
@@ -54,117 +48,100 @@ void draw_share(ImDrawList* list, const Box& part, const PathShare& share) {
   draw_outline(list, part, hue, s.px(1), 1);
 }
 
-struct KeyEntry {
-  enum class Of : std::uint8_t { look, path, release, idle, tensors };
-  Of of = Of::look;
-  StretchLook look = StretchLook::work;
-};
-
-constexpr std::array kHues{TensorColour::q, TensorColour::k, TensorColour::v,
-                           TensorColour::s, TensorColour::p, TensorColour::o};
-
-// Of what the rows have: no slot of a ring is explained where there is no ring.
-std::vector<KeyEntry> key_entries(const PipelineScene& scene) {
-  std::vector<KeyEntry> entries;
-  for (const StretchLook look : {StretchLook::work, StretchLook::wait, StretchLook::flight, StretchLook::landed,
-                                 StretchLook::read, StretchLook::nothing})
-    if (std::ranges::any_of(scene.rows, [&](const TimelineRow& row) {
-          return std::ranges::find(row.stretches, look, &TimelineStretch::look) != row.stretches.end();
-        }))
-      entries.push_back({KeyEntry::Of::look, look});
-  if (!scene.idle.empty()) entries.push_back({KeyEntry::Of::idle});
-  if (scene.with_path && !scene.path.empty()) entries.push_back({KeyEntry::Of::path});
-  if (scene.follow >= 0 && !scene.releases.empty()) entries.push_back({KeyEntry::Of::release});
-  entries.push_back({KeyEntry::Of::tensors});
-  return entries;
-}
-
-std::string words_of(const KeyEntry& e) {
-  if (e.of == KeyEntry::Of::path) return tr("the critical path");
-  if (e.of == KeyEntry::Of::release) return tr("who released whom");
-  if (e.of == KeyEntry::Of::idle) return tr("surely idle");
-  if (e.of == KeyEntry::Of::tensors) return tr("colour: Q, K, V, S, P or O");
-  switch (e.look) {
-    case StretchLook::work:
-      return tr("its instructions run");
-    case StretchLook::wait:
-      return tr("waits for that");
-    case StretchLook::flight:
-      return tr("in flight, for at most this long");
-    case StretchLook::landed:
-      return tr("landed");
-    case StretchLook::read:
-      return tr("read");
-    case StretchLook::nothing:
-      return tr("free");
-  }
-  return {};
-}
-
-std::vector<std::string> key_words(const PipelineScene& scene) {
+std::vector<std::string> key_words(const std::vector<KeyEntry>& entries) {
   std::vector<std::string> words;
-  for (const KeyEntry& e : key_entries(scene)) words.push_back(words_of(e));
+  for (const KeyEntry& e : entries) words.push_back(e.words);
   return words;
 }
 
-}  // namespace
-
-float path_bar_height(const PipelineScene& scene, float width) {
-  if (scene.shares.empty()) return style().px(kBelowWords);
-  return style().px(kBar) + flow(share_words(scene), kSwatch, width, [](std::size_t, ImVec2) {});
+// What it looks like is the state; of no tensor, but where it is what a lane does.
+void draw_stretch_sample(ImDrawList* list, const KeyEntry& e, const Box& box) {
+  static const PipelineScene kNone;
+  TimelineStretch sample;
+  sample.look = e.look;
+  sample.ink = e.ink;
+  if (e.look != StretchLook::read) return draw_stretch(list, kNone, sample, box);
+  // Of two consumers, one behind the other.
+  const float half = box.height() / 2, quarter = box.width() / 4;
+  sample.look = StretchLook::landed;
+  draw_stretch(list, kNone, sample, box);
+  sample.look = StretchLook::read;
+  draw_stretch(list, kNone, sample, {box.min, {box.max.x - quarter, box.min.y + half}});
+  draw_stretch(list, kNone, sample, {{box.min.x + quarter, box.min.y + half}, box.max});
 }
 
+void draw_sample(ImDrawList* list, const KeyEntry& e, const Box& box) {
+  const Style& s = style();
+  const float middle = box.centre().y;
+  switch (e.of) {
+    case KeyEntry::Of::path:
+      return list->AddLine({box.min.x, middle}, {box.max.x, middle}, colour(s.theme, Token::text), s.px(2));
+    case KeyEntry::Of::release: {
+      const ImU32 ink = colour(s.theme, Token::dim);
+      const float tip = box.max.x, half = s.px(3);
+      list->AddLine({box.min.x, middle}, {tip - s.px(5), middle}, ink, s.px(1));
+      return list->AddTriangleFilled({tip, middle}, {tip - s.px(5), middle - half}, {tip - s.px(5), middle + half},
+                                     ink);
+    }
+    case KeyEntry::Of::idle:
+      return draw_outline(list,
+                          {{box.centre().x - s.px(5), middle - s.px(7)}, {box.centre().x + s.px(5), middle + s.px(7)}},
+                          faded(colour(s.theme, Token::dim), 0.75F), s.px(1), 3);
+    case KeyEntry::Of::joined:
+      return list->AddRectFilled(box.min, box.max, joined_ink());
+    case KeyEntry::Of::operation:
+    case KeyEntry::Of::look:
+      return draw_stretch_sample(list, e, box);
+  }
+}
+
+// The rows' axis is narrower than the card by their names.
+constexpr float kNames = 148;
+
+}  // namespace
+
+float path_bar_height(const PipelineScene& scene) {
+  return style().px(scene.shares.empty() ? kBelowWords : kBar + kBelowBar);
+}
+
+// In each part what it is, where there is room; all of them for the pointer.
 void draw_path_bar(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width) {
   const Style& s = style();
+  if (scene.shares.empty()) return;
+  ImGui::SetCursorScreenPos(at);
+  ImGui::InvisibleButton("timeline_path", {width, s.px(kBar)});
+  if (!scene.answers.empty()) tooltip(scene.answers.front().question + "\n" + scene.answers.front().why);
   float x = at.x;
   for (const PathShare& share : scene.shares) {
     const float wide = width * static_cast<float>(share.share);
-    draw_share(list, {{x, at.y}, {x + wide, at.y + s.px(kBar)}}, share);
+    const Box part{{x, at.y}, {x + wide, at.y + s.px(kBar)}};
+    draw_share(list, part, share);
     x += wide;
+    for (const std::string& words : {fmt::format("{} {}", share.words, share.value), share.value}) {
+      const float room = text_width(Face::text, 12, words) + s.px(8);
+      if (room > wide) continue;
+      const ImVec2 middle = part.centre();
+      const Box patch{{middle.x - room / 2, part.min.y + s.px(1)}, {middle.x + room / 2, part.max.y - s.px(1)}};
+      if (share.hatched) list->AddRectFilled(patch.min, patch.max, colour(s.theme, Token::card), s.px(2));
+      draw_text_in(list, part, Align::centre, Face::text, 12,
+                   share.hatched ? colour(s.theme, Token::text) : text_on(colour_of(share.ink)), words);
+      break;
+    }
   }
-  const std::vector<std::string> words = share_words(scene);
-  flow(words, kSwatch, width, [&](std::size_t n, ImVec2 place) {
-    const ImVec2 top{at.x + place.x, at.y + s.px(kBar) + place.y};
-    const float middle = top.y + s.px(kLine) / 2, half = s.px(kSwatch) / 2;
-    draw_share(list, {{top.x, middle - half}, {top.x + 2 * half, middle + half}}, scene.shares[n]);
-    draw_words(list, top, kSwatch, words[n]);
-  });
 }
 
 float timeline_key_height(const PipelineScene& scene, float width) {
-  return flow(key_words(scene), kSample, width, [](std::size_t, ImVec2) {});
+  return flow(key_words(key_entries(scene, width - style().px(kNames))), kSample, width, [](std::size_t, ImVec2) {});
 }
 
 void draw_timeline_key(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width) {
   const Style& s = style();
-  const std::vector<KeyEntry> entries = key_entries(scene);
-  const std::vector<std::string> words = key_words(scene);
-  static const PipelineScene kNone;
+  const std::vector<KeyEntry> entries = key_entries(scene, width - s.px(kNames));
+  const std::vector<std::string> words = key_words(entries);
   flow(words, kSample, width, [&](std::size_t n, ImVec2 place) {
     const ImVec2 top{at.x + place.x, at.y + place.y};
     const float middle = top.y + s.px(kLine) / 2;
-    if (entries[n].of == KeyEntry::Of::path) {
-      list->AddLine({top.x, middle}, {top.x + s.px(kSample), middle}, colour(s.theme, Token::text), s.px(2));
-    } else if (entries[n].of == KeyEntry::Of::release) {
-      const ImU32 ink = colour(s.theme, Token::dim);
-      const float tip = top.x + s.px(kSample), half = s.px(3);
-      list->AddLine({top.x, middle}, {tip - s.px(5), middle}, ink, s.px(1));
-      list->AddTriangleFilled({tip, middle}, {tip - s.px(5), middle - half}, {tip - s.px(5), middle + half}, ink);
-    } else if (entries[n].of == KeyEntry::Of::idle) {
-      draw_outline(list, {{top.x + s.px(4), middle - s.px(7)}, {top.x + s.px(14), middle + s.px(7)}},
-                   faded(colour(s.theme, Token::dim), 0.75F), s.px(1), 3);
-    } else if (entries[n].of == KeyEntry::Of::tensors) {
-      const float each = s.px(kSample) / static_cast<float>(kHues.size());
-      for (std::size_t t = 0; t < kHues.size(); ++t)
-        list->AddRectFilled({top.x + each * static_cast<float>(t), middle - s.px(5)},
-                            {top.x + each * static_cast<float>(t + 1), middle + s.px(5)}, colour_of(kHues.at(t)));
-    } else {
-      // Of no tensor: what it looks like is the state, the colour is the tensor's.
-      TimelineStretch sample;
-      sample.look = entries[n].look;
-      sample.ink = Token::dim;
-      draw_stretch(list, kNone, sample, {{top.x, middle - s.px(5)}, {top.x + s.px(kSample), middle + s.px(5)}});
-    }
+    draw_sample(list, entries[n], {{top.x, middle - s.px(5)}, {top.x + s.px(kSample), middle + s.px(5)}});
     draw_words(list, top, kSample, words[n]);
   });
 }

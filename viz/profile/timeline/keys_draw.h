@@ -2,12 +2,12 @@
 #pragma once
 
 #include "viz/draw/canvas.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 
-// A bar of the path's shares with their words below. Pixels that both take in that width.
-float path_bar_height(const PipelineScene& scene, float width);
+// A bar of the path's shares with their words in it, and the pixels that it takes.
+float path_bar_height(const PipelineScene& scene);
 void draw_path_bar(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width);
 float timeline_key_height(const PipelineScene& scene, float width);
 void draw_timeline_key(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width);

@@ -1,55 +1,79 @@
 #include "viz/profile/timeline/rows_draw.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/profile/timeline/scene/key_entries.h"
 
 namespace attn {
 namespace {
 
-constexpr float kNarrowest = 3;  // pixels: stretches that are narrower are joined
 constexpr float kLeastIdle = 4;  // logical pixels
 constexpr float kOthers = 0.4F;  // what is not of the tile that is followed
+// Logical pixels: a stretch has a letter from here on, a wait its time; of a letter from its middle to its edge.
+constexpr float kLettered = 7, kTimed = 60, kHalfLetter = 6;
+constexpr std::size_t kStray = 5;  // fewer than one in so many has room for a letter: then none has one
+
+// Nanoseconds, as the key says; microseconds where those are many digits.
+std::string wait_text(const PipelineScene& scene, std::int64_t clocks) {
+  const double ns = static_cast<double>(clocks) * scene.ns_a_clock;
+  return ns < 10000 ? fmt::format("{:.0f}", ns) : time_text(ns);
+}
 
 float strength(const PipelineScene& scene, const TimelineStretch& x) {
   return scene.follow < 0 || x.tile == scene.follow ? 1 : kOthers;
 }
 
-// `patch`: what is laid under it, so that no line strikes it through; 0: nothing.
-void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU32 ink, ImU32 patch) {
+struct LetterRun {
+  Face face;
+  float size, lower;  // logical pixels
+  std::string words;
+};
+
+// Letter, key tile, and of a wait how long it takes: as much of it as there is room for beside what crosses the box.
+void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU32 ink, std::span<const float> crossed,
+                 const std::string& time) {
   const Style& s = style();
   if (x.letter.empty()) return;
   const bool word = x.letter.size() > 1;  // of what is no tensor
-  const Face face = word ? Face::text : Face::maths;
-  const float size = word ? 11 : 13;
-  const std::string tile = x.tile >= 0 && !word ? fmt::format("{}", x.tile) : "";
-  const float letter = text_width(face, size, x.letter), number = text_width(Face::mono, 10, tile);
   const bool low = box.height() < s.px(20);
+  const bool lowest = box.height() < s.px(13);  // a letter is no taller than its box
+  std::vector<LetterRun> runs{{word ? Face::text : Face::maths, lowest ? 10.0F : word ? 11.0F : 13.0F, 0, x.letter}};
+  const float small = lowest ? 9 : 10;
+  if (x.tile >= 0 && !word)
+    runs.push_back({Face::mono, small, lowest ? 0 : low ? 1.0F : 2.0F, fmt::format("{}", x.tile)});
+  if (!time.empty()) runs.push_back({Face::mono, small, 0, " " + time});
   // In the middle of what is in sight.
-  const float from = std::max(box.min.x, list->GetClipRectMin().x), to = std::min(box.max.x, list->GetClipRectMax().x);
-  const float room = to - from;
-  const bool both = letter + number + s.px(6) < room;
-  if (!both && letter + s.px(3) >= room) return;
-  const float left = (from + to) / 2 - (letter + (both ? number + s.px(1) : 0)) / 2, up = both && !low ? s.px(1) : 0;
-  if (patch != 0) {
-    const float wide = letter + (both ? number + s.px(1) : 0), half = std::min(line_height(13), box.height()) / 2;
-    const float middle = box.centre().y;
-    list->AddRectFilled({left - s.px(1), middle - half + s.px(1)}, {left + wide + s.px(1), middle + half - s.px(1)},
-                        patch);
+  const float from = std::max(box.min.x, list->GetClipRectMin().x) + s.px(1.5F);
+  const float to = std::min(box.max.x, list->GetClipRectMax().x) - s.px(1.5F);
+  for (; !runs.empty(); runs.pop_back()) {
+    float wide = 0;
+    for (const LetterRun& run : runs) wide += text_width(run.face, run.size, run.words) + s.px(0.5F);
+    const auto left = place_between(from, to, crossed, wide, s.px(3));
+    if (!left) continue;
+    float at = *left;
+    for (const LetterRun& run : runs) {
+      const float right = at + text_width(run.face, run.size, run.words), down = s.px(run.lower);
+      draw_text_in(list, {{at, box.min.y + down}, {right, box.max.y + down}}, Align::left, run.face, run.size, ink,
+                   run.words);
+      at = right + s.px(0.5F);
+    }
+    return;
   }
-  draw_text_in(list, {{left, box.min.y - up}, {left + letter, box.max.y - up}}, Align::left, face, size, ink, x.letter);
-  if (both)
-    // Lower than the letter, where the box has room for that.
-    draw_text_in(list, {{left + letter + s.px(1), box.min.y + s.px(low ? 1 : 2)}, {to, box.max.y + s.px(low ? 1 : 2)}},
-                 Align::left, Face::mono, 10, ink, tile);
 }
 
 }  // namespace
+
+ImU32 joined_ink() {
+  return faded(colour(style().theme, Token::dim), 0.45F);
+}
 
 void draw_stretch(ImDrawList* list, const PipelineScene& scene, const TimelineStretch& x, const Box& box) {
   const Style& s = style();
@@ -98,19 +122,18 @@ void each_in_sight(const Chart& chart, const TimelineRow& row, Each each) {
 }  // namespace
 
 void draw_row(ImDrawList* list, const Chart& chart, const TimelineRow& row, const Box& place) {
-  const Style& s = style();
   float joined_from = 0, joined_to = -1;
   const auto flush = [&] {
     if (joined_to > joined_from)
       list->AddRectFilled({joined_from, place.min.y}, {std::max(joined_to, joined_from + 1), place.max.y},
-                          faded(colour(s.theme, Token::dim), 0.45F));
+                          joined_ink());
     joined_to = -1;
   };
   list->PushClipRect(place.min, place.max, true);
   each_in_sight(chart, row, [&](const TimelineStretch& x) {
     const Box box = place_of(chart, x, place);
-    if (box.width() < kNarrowest && x.look == StretchLook::nothing) return;
-    if (box.width() < kNarrowest && x.look != StretchLook::read && x.look != StretchLook::landed) {
+    if (box.width() < kNarrowestStretch && x.look == StretchLook::nothing) return;
+    if (box.width() < kNarrowestStretch && x.look != StretchLook::read && x.look != StretchLook::landed) {
       if (joined_to >= box.min.x - 1)
         joined_to = box.max.x;
       else
@@ -125,15 +148,24 @@ void draw_row(ImDrawList* list, const Chart& chart, const TimelineRow& row, cons
 
 void draw_row_letters(ImDrawList* list, const Chart& chart, const TimelineRow& row, const Box& place) {
   const Style& s = style();
-  const ImU32 card = colour(s.theme, Token::card), text = colour(s.theme, Token::text);
+  const ImU32 text = colour(s.theme, Token::text);
+  std::size_t all = 0, wide = 0;
+  each_in_sight(chart, row, [&](const TimelineStretch& x) {
+    ++all;
+    wide += place_of(chart, x, place).width() >= s.px(kLettered);
+  });
+  if (wide * kStray < all) return;
   list->PushClipRect(place.min, place.max, true);
   each_in_sight(chart, row, [&](const TimelineStretch& x) {
     const Box box = place_of(chart, x, place);
-    if (box.width() < kNarrowest) return;
-    const bool pale = strength(chart.scene, x) < 1, over = chart.scene.with_path;
-    if (x.look == StretchLook::work)
-      draw_letter(list, box, x, pale ? text : text_on(colour_of(x.ink)), over && !pale ? colour_of(x.ink) : 0);
-    if (x.look == StretchLook::wait) draw_letter(list, box, x, faded(text, pale ? 0.7F : 1), over ? card : 0);
+    if (box.width() < s.px(kLettered) || (x.look != StretchLook::work && x.look != StretchLook::wait)) return;
+    const bool pale = strength(chart.scene, x) < 1, waits = x.look == StretchLook::wait;
+    const float middle = box.centre().y, half = s.px(kHalfLetter);
+    std::vector<float> crossed = crossings(chart.path, middle - half, middle + half);
+    for (const float at : crossings(chart.arrows, middle - half, middle + half)) crossed.push_back(at);
+    const ImU32 ink = pale || waits ? faded(text, pale && waits ? 0.7F : 1) : text_on(colour_of(x.ink));
+    draw_letter(list, box, x, ink, crossed,
+                waits && box.width() >= s.px(kTimed) ? wait_text(chart.scene, x.to - x.from) : "");
   });
   list->PopClipRect();
 }
@@ -148,10 +180,11 @@ void draw_labels(ImDrawList* list, const Chart& chart, float left) {
   }
 }
 
-const TimelineStretch* under_pointer(const Chart& chart, ImVec2 at) {
+const TimelineStretch* under_pointer(const Chart& chart, ImVec2 at, const TimelineRow** under) {
   for (std::size_t n = 0; n < chart.rows.size(); ++n) {
     const Box& row = chart.rows[n];
     if (at.y < row.min.y || at.y >= row.max.y) continue;
+    if (under != nullptr) *under = &chart.scene.rows[n];
     return stretch_at(chart.scene.rows[n], chart.clock_of(at.x), (at.y - row.min.y) / row.height());
   }
   return nullptr;
@@ -165,17 +198,17 @@ const ReleaseArrow* release_of(const PipelineScene& scene, const TimelineStretch
   return nullptr;
 }
 
-// From the edge of the one row to the near edge of the other.
 void draw_release(ImDrawList* list, const Chart& chart, const ReleaseArrow& a, ImU32 ink) {
   const Style& s = style();
-  if (a.to < chart.scene.from || a.at > chart.scene.to || a.by_row == a.row) return;
-  const Box &from = chart.rows[a.by_row], &to = chart.rows[a.row];
-  const bool down = from.centre().y < to.centre().y;
-  const float high = s.px(5), half = s.px(3), way = down ? -high : high;
-  const ImVec2 begin{chart.x_of(a.at), down ? from.max.y : from.min.y};
-  const ImVec2 tip{chart.x_of(a.to), down ? to.min.y + to.height() * kWaitTop : to.max.y};
+  std::vector<RowPlace> places;
+  for (const Box& row : chart.rows) places.push_back({row.min.y, row.max.y});
+  const std::vector<PathLine> lines = arrow_lines(chart.scene, a, chart.axis(), places);
+  if (lines.empty()) return;
   list->PushClipRect(chart.plot.min, chart.plot.max, true);
-  list->AddLine(begin, {tip.x, tip.y + way}, ink, s.px(1));
+  for (const PathLine& l : lines) list->AddLine({l.x0, l.y0}, {l.x1, l.y1}, ink, s.px(1));
+  const PathLine& head = lines.back();
+  const float half = s.px(3), way = head.y1 > head.y0 ? -s.px(5) : s.px(5);
+  const ImVec2 tip{head.x1, head.y1};
   list->AddTriangleFilled(tip, {tip.x - half, tip.y + way}, {tip.x + half, tip.y + way}, ink);
   list->PopClipRect();
 }

@@ -8,7 +8,8 @@
 #include <imgui.h>
 
 #include "viz/draw/canvas.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/path_lines.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 
@@ -17,10 +18,9 @@ struct Chart {
   const PipelineScene& scene;
   Box plot;
   std::vector<Box> rows;
-  float x_of(std::int64_t clock) const {
-    const double share = static_cast<double>(clock - scene.from) / static_cast<double>(scene.to - scene.from);
-    return plot.min.x + plot.width() * static_cast<float>(share);
-  }
+  std::vector<PathLine> path, arrows;  // in sight: no letter stands on them
+  TimeAxis axis() const { return {plot.min.x, plot.width(), scene.from, scene.to}; }
+  float x_of(std::int64_t clock) const { return axis().x_of(clock); }
   std::int64_t clock_of(float x) const {
     const double share = static_cast<double>((x - plot.min.x) / plot.width());
     return scene.from + static_cast<std::int64_t>(std::llround(share * static_cast<double>(scene.to - scene.from)));
@@ -28,12 +28,15 @@ struct Chart {
 };
 
 void draw_stretch(ImDrawList* list, const PipelineScene& scene, const TimelineStretch& x, const Box& box);
+ImU32 joined_ink();
 // A row in its window. What is narrower than a few pixels joins its neighbours to a pale column.
 void draw_row(ImDrawList* list, const Chart& chart, const TimelineRow& row, const Box& place);
-// Behind the rows and what is drawn over them: a path strikes no letter through.
+// Behind the rows and what is drawn over them: where the path or an arrow crosses a stretch its letter stands beside
+// it, or is left out.
 void draw_row_letters(ImDrawList* list, const Chart& chart, const TimelineRow& row, const Box& place);
 void draw_labels(ImDrawList* list, const Chart& chart, float left);
-const TimelineStretch* under_pointer(const Chart& chart, ImVec2 at);
+// `row`: the one under the pointer, whatever lies there.
+const TimelineStretch* under_pointer(const Chart& chart, ImVec2 at, const TimelineRow** row = nullptr);
 // Who released this wait; null: it is none, or nobody did.
 const ReleaseArrow* release_of(const PipelineScene& scene, const TimelineStretch& wait);
 // Of the waits for the key tile that is followed; none is.

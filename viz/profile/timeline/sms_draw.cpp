@@ -91,8 +91,9 @@ void point_at_bands(const char* id, const BandPlot& plot, Commands* choose) {
   if (band == nullptr) return;
   const bool may = choose != nullptr && band->detailed && (plot.scene.sms_shown || !band->shown);
   if (may && ImGui::IsMouseClicked(0)) choose->push_back(ChooseTimeBlock{band->block});
-  // Its second line asks for a click.
-  show_tooltip(may ? band->tip : band->tip.substr(0, band->tip.find('\n')));
+  // Its second line asks for a click, or says why there is nothing to click.
+  const bool all = may || (choose != nullptr && !band->detailed);
+  show_tooltip(all ? band->tip : band->tip.substr(0, band->tip.find('\n')));
 }
 
 float sms_height(const PipelineScene& scene) {

@@ -7,7 +7,7 @@
 #include <imgui.h>
 
 #include "viz/profile/timeline/bands_draw.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 #include "viz/state/commands.h"
 
 namespace attn {

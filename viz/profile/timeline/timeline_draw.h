@@ -2,13 +2,13 @@
 #pragma once
 
 #include "imgui.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 #include "viz/state/commands.h"
 
 namespace attn {
 
-// What the page needs at `width` pixels; it scrolls where there is less.
-float timeline_height(const PipelineScene& scene, float width);
-void draw_timeline(const PipelineScene& scene, ImVec2 size, Commands& commands);
+// `room`: what is in sight of the page. Lanes end with it where they can; where each lane's time goes and all blocks
+// come behind them. `with_panel`: what was recorded stands beside the page; else it is behind a button.
+void draw_timeline(const PipelineScene& scene, ImVec2 room, bool with_panel, Commands& commands);
 
 }  // namespace attn

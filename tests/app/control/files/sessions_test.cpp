@@ -20,7 +20,7 @@
 #include "tests/environment/paths.h"
 #include "tests/kernels/gpu/own_kernel/own_kernel_text.h"
 #include "tests/kernels/temp_folder.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 namespace {

@@ -14,7 +14,7 @@
 #include "profiling/timeline/timeline_text.h"
 #include "tests/app/control/headless.h"
 #include "tests/environment/paths.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 namespace {

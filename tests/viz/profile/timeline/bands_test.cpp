@@ -10,9 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/viz/profile/timeline/bundled_timelines.h"
-#include "viz/profile/timeline/recorded_panel.h"
-#include "viz/profile/timeline/shown_part.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/recorded_panel.h"
+#include "viz/profile/timeline/scene/shown_part.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 namespace {
@@ -64,6 +64,21 @@ TEST(TimelineBands, PartsOfABlockAreItsQueryTilesFromEndToEndAndTheLongestIsOne)
     for (const BlockBand::Part& part : b.parts) longest = std::max(longest, part.length);
   }
   EXPECT_EQ(longest, 1);
+}
+
+// The hatching of a line is where its SM has no block left: it begins at that SM's own end, not at the first one's.
+TEST(TimelineBands, EachLineIsWithoutWorkFromItsOwnLastBlockOn) {
+  const TimelinesView all = bundled_timelines({"h100-timeline"});
+  for (const auto& t : all.all) {
+    const PipelineScene s = timeline_scene(t, all, "flash_hopper");
+    std::map<std::int32_t, std::int64_t> ends;  // by SM, of the recording
+    for (const TimedBlock& b : t->blocks) ends[b.sm] = std::max(ends[b.sm], b.end_ns);
+    const std::vector<double> rows = row_ends(s);
+    ASSERT_EQ(rows.size(), ends.size());
+    EXPECT_TRUE(std::ranges::is_sorted(rows));
+    for (const BlockBand& b : s.bands)
+      EXPECT_EQ(rows[static_cast<std::size_t>(b.row)], static_cast<double>(ends.at(b.sm))) << b.sm;
+  }
 }
 
 // Longest first: under a causal mask SMs begin with long query tiles and end with short ones; without one all are

@@ -12,7 +12,7 @@
 #include "profiling/session/session.h"
 #include "tests/environment/paths.h"
 #include "tests/viz/profile/timeline/two_blocks.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 namespace {

@@ -5,13 +5,16 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "profiling/timeline/what_if.h"
 #include "tests/viz/profile/timeline/bundled_timelines.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/shown_part.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 namespace {
@@ -187,6 +190,72 @@ TEST(TimelineGains, EveryRecordingHasANameOfItsOwn) {
   EXPECT_EQ(s.strip_words, "This recording is of flash_hopper. The list also contains recordings of flash_mma.");
   EXPECT_NE(s.notes.find("visited from the last tile to the first"), std::string::npos) << s.notes;
   EXPECT_NE(s.notes.find("K and V share the 4 slots of the ring"), std::string::npos) << s.notes;
+}
+
+// The headline of two says what sets them apart, and who ends sooner: or that nothing does, where the quartiles of both
+// leave that open.
+TEST(Verdict, OfTwoSaysWhatDiffersAndWhoEndsSooner) {
+  const TimelinesView all = bundled_timelines({"h100-timeline", "h100-turns-timeline"});
+  const auto verdict = [&](const auto& above, const auto& below) {
+    PipelineScene s = timeline_scene(above, all, "flash_hopper");
+    put_beside(s, id_of(*below), all);
+    EXPECT_NE(s.beside, nullptr);
+    show_part(s, {});
+    return verdict_of(s);
+  };
+  const auto two = with_quartiles(all, 11, 2), three = with_quartiles(all, 11, 3), off = with_quartiles(all, 2, 0),
+             on = with_quartiles(all, 3, 0);
+  ASSERT_TRUE(two && three && off && on);
+  const double sooner = two->plain_us - three->plain_us;
+  EXPECT_EQ(verdict(two, three), fmt::format("Above 2 slots, below 3 slots: below ends {:.1f} µs ({:.1f} %) sooner.",
+                                             sooner, 100 * sooner / two->plain_us));
+  EXPECT_EQ(verdict(three, two), fmt::format("Above 3 slots, below 2 slots: below ends {:.1f} µs ({:.1f} %) later.",
+                                             sooner, 100 * sooner / three->plain_us));
+  EXPECT_EQ(verdict(off, on), fmt::format("Above turns off, below turns on: no difference ({:.1f} and {:.1f} µs).",
+                                          off->plain_us, on->plain_us));
+}
+
+// From the product at which both are aligned to the last one in sight of both.
+TEST(Verdict, SaysHowFarTheLowerOneIsAheadInSight) {
+  const TimelinesView all = bundled_timelines({"h100-timeline", "h100-turns-timeline"});
+  PipelineScene s = timeline_scene(with_quartiles(all, 11, 2), all, "flash_hopper");
+  put_beside(s, id_of(*with_quartiles(all, 11, 3)), all);
+  ASSERT_NE(s.beside, nullptr);
+  ProfileView view;
+  view.time_from_ns = 20000;
+  view.time_to_ns = 32000;
+  show_part(s, view);
+  std::vector<double> above, below;  // ns from the product at which they are aligned
+  for (const auto& [scene, times] : {std::pair(&s, &above), std::pair(&*s.beside, &below)})
+    for (const std::int64_t at : scene->issues)
+      if (at >= scene->from && at < scene->to) times->push_back(static_cast<double>(at) * scene->ns_a_clock);
+  const std::size_t last = std::min(above.size(), below.size()) - 1;
+  ASSERT_GT(last, 1U);
+  const double sooner = (above[last] - above[0]) - (below[last] - below[0]);
+  EXPECT_EQ(ahead_words(s), fmt::format("Below, consumer 0 is {} {} after {} key tiles", time_text(std::fabs(sooner)),
+                                        sooner >= 0 ? "ahead" : "behind", last));
+}
+
+// A block far from the median speaks of itself alone.
+TEST(Verdict, OfABlockThatIsNotTypicalSaysSo) {
+  const TimelinesView all = bundled_timelines({"h100-timeline"});
+  std::size_t typical = 0, other = 0;
+  for (const auto& t : all.all) {
+    const PipelineScene s = timeline_scene(t, all, "flash_hopper");
+    std::vector<std::int64_t> times;
+    for (const TimedBlock& b : t->blocks) times.push_back(b.end_ns - b.start_ns);
+    std::ranges::sort(times);
+    const auto median = static_cast<double>(times[(times.size() - 1) / 2]);
+    const double off = std::fabs(static_cast<double>(s.length) * s.ns_a_clock / median - 1);
+    const bool says = verdict_of(s).find("not typical") != std::string::npos;
+    if (off < 0.03 || off > 0.08) {
+      EXPECT_EQ(says, off > 0.08) << verdict_of(s);
+    }
+    (says ? other : typical) += 1;
+    EXPECT_NE(verdict_of(s).find(s.headline), std::string::npos);
+  }
+  EXPECT_GT(typical, 0U);
+  EXPECT_GT(other, 0U);
 }
 
 }  // namespace

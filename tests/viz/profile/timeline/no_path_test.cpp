@@ -8,7 +8,7 @@
 #include "profiling/timeline/lane_states.h"
 #include "profiling/timeline/pipeline.h"
 #include "tests/viz/profile/timeline/bundled_timelines.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 namespace {

@@ -1,5 +1,5 @@
 // What Profile shows of a recorded launch, on the recordings that come with the program.
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 #include "tests/environment/asked.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 #include "profiling/timeline/what_if.h"
 #include "tests/environment/paths.h"
 #include "tests/viz/profile/timeline/bundled_timelines.h"
-#include "viz/profile/timeline/shown_part.h"
+#include "viz/profile/timeline/scene/shown_part.h"
 
 namespace attn {
 namespace {

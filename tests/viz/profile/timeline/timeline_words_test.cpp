@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/viz/profile/timeline/bundled_timelines.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 namespace {

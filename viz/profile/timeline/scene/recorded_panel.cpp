@@ -1,4 +1,4 @@
-#include "viz/profile/timeline/recorded_panel.h"
+#include "viz/profile/timeline/scene/recorded_panel.h"
 
 #include <algorithm>
 #include <cmath>

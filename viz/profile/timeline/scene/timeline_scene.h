@@ -2,7 +2,9 @@
 // all blocks as bands, one an SM. Plain values; timeline_draw.cpp draws them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -39,6 +41,8 @@ struct TimelineRow {
   float height = 20;                       // logical pixels
   float gap = 6;                           // above it
   bool of_products = false;                // in flight in the tensor cores
+  bool waits_low = false;                  // of a lane that computes: a wait takes its lower part
+  float path_at = 0.5F;                    // of its height: where the path runs, clear of its letters
   std::vector<TimelineStretch> stretches;  // by their beginning
 };
 
@@ -54,6 +58,7 @@ struct PathShare {
   std::string words;  // "tensor cores"
   std::string value;  // "82 %"
   double share = 0;
+  std::string brief = {};  // of a lane: the state's tag, "wait K"
 };
 
 // Who ended a wait: from the row of a lane that let it go, or of a slot whose copy landed, to the row of the lane.
@@ -98,6 +103,7 @@ struct PipelineScene {
   std::optional<Door> door;
   std::string title;  // "block 37 on SM 37, one of 132"
   std::string headline, words;
+  bool typical = true;             // the block: else its verdict is of this one alone
   std::string strip, strip_words;  // of the page: "flash_hopper, L = 1024, D = 128: 235.1 µs without the recorder."
   std::string notes;               // price, clocks, buffer
   std::shared_ptr<const Timeline> timeline;
@@ -117,6 +123,12 @@ struct PipelineScene {
   bool path_wanted = true, with_path = true;  // asked for; and few enough stretches of it are in sight
   std::vector<TimelineTick> ticks;
   std::vector<TimelineRow> overview, rows;
+  // What its lanes do, for the key: of one colour and one letter each.
+  struct Operation {
+    Ink ink;
+    std::string letter, words;
+  };
+  std::vector<Operation> operations;
   std::vector<PathStretch> path;       // clocks from the block's start
   std::vector<std::size_t> path_rows;  // parallel: the row that a stretch lies in
   std::vector<ReleaseArrow> releases;
@@ -144,7 +156,8 @@ struct PipelineScene {
   std::vector<std::int64_t> issues;  // when the first consumer hands over its products S: what two are aligned at
   // The one that is drawn below, on the same axis from the same product on; null: none is.
   std::shared_ptr<PipelineScene> beside;
-  std::string beside_words, beside_label;
+  std::string beside_words;
+  std::string above_label, beside_label;  // by what differs: "no turns", "turns"
 };
 
 // The name of a timeline in a state string: eight letters that its kernel, problem and options decide, and four of the
@@ -160,6 +173,14 @@ std::shared_ptr<const Timeline> timeline_shown(const ProfileView& view, const Ti
                                                const std::string& kernel, const Problem& problem);
 // Of one name, and as far as is known one and the same: only such times make a gain.
 bool on_same_card(const Timeline& a, const Timeline& b);
+// The page's headline: who sets the pace; over all SMs where the tail is; of two who ends sooner, or that nothing
+// differs.
+std::string verdict_of(const PipelineScene& scene);
+// How far the first consumer of the lower one is ahead or behind at the last product in sight of both; empty: there is
+// none but the one at which they are aligned.
+std::string ahead_words(const PipelineScene& scene);
+// What sets each of two recordings of one problem apart: "2 slots", "3 slots"; the same of both where nothing does.
+std::pair<std::string, std::string> what_differs(const Timeline& above, const Timeline& below);
 // Two of one problem: what the other takes, measured without the recorder, and where a key tile's time differs most.
 std::string comparison_words(const PipelineScene& scene, const PipelineScene& beside);
 // What a change brought, as a share of the time without the recorder. `spread`: between its quartiles, by those of both
@@ -209,6 +230,7 @@ std::string price_words(const Timeline& t);
 // How key tiles are numbered where they are visited from the last one on, what shares the ring's slots, and which
 // consumers have no rows in some query tiles.
 std::string order_words(const Timeline& t, const Pipeline& p);
+bool is_typical(const Timeline& t, std::int32_t block);
 // How long the block takes beside the others: which is the median one. Empty: there is no other.
 std::string block_words(const Timeline& t, std::int32_t block);
 // Of these rows of its blocks that whose time is nearest to the median of all.
@@ -234,6 +256,8 @@ std::string tail_words(const PipelineScene& scene);
 double tail_ns(const PipelineScene& scene);
 // Of the launch's SM time what lies behind each SM's last block.
 double idle_at_end(const PipelineScene& scene);
+// When the last block of each row ends, ns: behind that the row is hatched.
+std::vector<double> row_ends(const PipelineScene& scene);
 // Of the launch's SM time what lies before an SM's first block and between its blocks.
 double idle_before_end(const PipelineScene& scene);
 // All of a recording, walked through once; show_part() (shown_part.h) then chooses what is in sight. `timelines`:
@@ -242,6 +266,17 @@ double idle_before_end(const PipelineScene& scene);
 PipelineScene timeline_scene(std::shared_ptr<const Timeline> timeline, const TimelinesView& timelines,
                              const std::string& kernel, std::int64_t block = -1);
 
+// Which row of a scene holds a lane of the timeline, the products of a lane, a slot.
+struct RowPlaces {
+  std::map<std::size_t, std::size_t> lanes;
+  std::map<std::pair<std::size_t, bool>, std::size_t> products;  // true: of O
+  std::map<std::int32_t, std::size_t> slots;
+};
+// The slots of its ring; who released whom; the critical path with its rows and shares, whose parts it returns, parallel
+// to the shares.
+void add_slots(PipelineScene& s, const Pipeline& p, RowPlaces& places);
+void add_releases(PipelineScene& s, const Pipeline& p, const RowPlaces& places);
+std::vector<PathPart> add_path(PipelineScene& s, const Pipeline& p, const RowPlaces& places);
 // All blocks of the launch; `shown`: the row of the one whose lanes are drawn.
 void add_bands(PipelineScene& scene, std::int32_t shown);
 // The recording of that name, below the one that is shown; "" or one that may not be: none.

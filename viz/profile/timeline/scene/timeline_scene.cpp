@@ -1,4 +1,4 @@
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 #include <algorithm>
 #include <array>
@@ -11,14 +11,14 @@
 
 #include "kernels/base/hash.h"
 #include "kernels/base/text.h"
-#include "profiling/timeline/releases.h"
 #include "profiling/timeline/timeline_text.h"
 
 namespace attn {
 namespace {
 
-constexpr float kLane = 40, kSlot = 16, kProduct = 11, kProducer = 16;
-constexpr double kSmallest = 0.005;  // a share of a lane's time that has no name
+constexpr float kLane = 40, kProduct = 11, kProducer = 16;
+constexpr float kPathOfLane = 0.08F, kPathOfProducer = 0.06F;  // above their letters
+constexpr double kSmallest = 0.005;                            // a share of a lane's time that has no name
 
 Ink ink_of(StateOf of) {
   constexpr std::array kInks{Ink(Token::dim),      Ink(TensorColour::q), Ink(TensorColour::k),
@@ -32,6 +32,24 @@ std::string letter_of(StateOf of) {
   constexpr std::array kLetters{"", "Q", "K", "V", "S", "P", "O", "", ""};
   return kLetters.at(static_cast<std::size_t>(of));
 }
+
+// What a lane computes on its own, as the key names it: one colour and letter each, as in Step.
+struct OperationRow {
+  const char* tag;
+  Ink ink;
+  const char* letter;
+  const char* words;
+};
+constexpr std::array kOperations{OperationRow{"issue S", TensorColour::s, "S", marked("issues S")},
+                                 OperationRow{"maximum", TensorColour::m, "m", marked("mask, row maxima")},
+                                 OperationRow{"P", TensorColour::p, "P", marked("exp")},
+                                 OperationRow{"issue O", TensorColour::o, "O", marked("issues O")},
+                                 OperationRow{"store", TensorColour::o, "O", marked("stores O")},
+                                 OperationRow{"S", TensorColour::s, "S", marked("S, requests copies")},
+                                 OperationRow{"P V", TensorColour::o, "O", marked("exp and O")},
+                                 OperationRow{"ask K", TensorColour::k, "K", marked("requests K")},
+                                 OperationRow{"ask V", TensorColour::v, "V", marked("requests V")},
+                                 OperationRow{"ask Q", TensorColour::q, "Q", marked("requests Q")}};
 
 class Scene {
  public:
@@ -59,9 +77,9 @@ class Scene {
     add_heading();
     add_lanes();
     add_products();
-    add_slots();
-    add_releases();
-    add_path();
+    add_slots(s_, p_, places_);
+    add_releases(s_, p_, places_);
+    parts_ = add_path(s_, p_, places_);
     add_sums();
     add_states();
     add_bands(s_, p_.block);
@@ -104,8 +122,7 @@ class Scene {
 
   void add_heading() {
     const TimedBlock& b = t_.blocks[static_cast<std::size_t>(p_.block)];
-    s_.title = phrase("{} on {}, {}; block {} on SM {}, one of {}", t_.kernel, describe(t_.problem), t_.device, b.block,
-                      b.sm, t_.grid_blocks);
+    s_.title = phrase("block {} on SM {}, one of {}", b.block, b.sm, t_.grid_blocks);
     s_.length = p_.length();
     s_.ns_a_clock = ns_a_unit(t_, p_.block);
     s_.tile_clocks = time_of_tile();
@@ -152,12 +169,16 @@ class Scene {
   }
 
   void add_lanes() {
+    const auto consumers =
+        std::ranges::count_if(p_.lanes, [&](std::size_t n) { return t_.lanes[n].kind == LaneKind::consumer; });
     for (std::size_t l = 0; l < p_.lanes.size(); ++l) {
       TimelineRow row, small;
       row.label = lane_words(t_, p_.lanes[l]);
       row.height = computes(l) ? kLane : kProducer;
       row.gap = l == 0 ? 0 : 6;
-      small.height = 7;
+      row.waits_low = computes(l);
+      row.path_at = computes(l) ? kPathOfLane : kPathOfProducer;
+      small.height = consumers > 3 ? 5 : 7;
       small.gap = 2;
       for (const LaneInterval& i : p_.intervals[l]) {
         if (i.length() <= 0) continue;
@@ -169,6 +190,7 @@ class Scene {
         x.look = state.kind == StateKind::wait ? StretchLook::wait : StretchLook::work;
         x.ink = ink_of(state.of);
         x.letter = letter_of(state.of);
+        if (x.look == StretchLook::work) name_operation(x, tag_of(i.tag));
         const bool of_keys = state.of != StateOf::q && state.of != StateOf::tile && tag_of(i.tag) != "store";
         x.tile = of_keys ? i.tile : -1;
         if (state.kind == StateKind::wait && computes(l)) x.top = kWaitTop;
@@ -178,10 +200,23 @@ class Scene {
         if (seen && computes(l)) small.stretches.push_back(x);
         row.stretches.push_back(std::move(x));
       }
-      rows_of_lane_[p_.lanes[l]] = s_.rows.size();
+      places_.lanes[p_.lanes[l]] = s_.rows.size();
       s_.rows.push_back(std::move(row));
       if (computes(l)) s_.overview.push_back(std::move(small));
     }
+  }
+
+  void name_operation(TimelineStretch& x, std::string_view tag) {
+    const auto row = std::ranges::find(kOperations, tag, &OperationRow::tag);
+    if (row == kOperations.end()) return;
+    x.ink = row->ink;
+    x.letter = row->letter;
+    const std::string words = tr_of(row->words);
+    const auto known = std::ranges::find(s_.operations, x.ink, &PipelineScene::Operation::ink);
+    if (known == s_.operations.end())
+      s_.operations.push_back({x.ink, x.letter, words});
+    else if (known->words.find(words) == std::string::npos)
+      known->words += ", " + words;
   }
 
   void add_products() {
@@ -208,7 +243,7 @@ class Scene {
           if (stretch.to > stretch.from) row.stretches.push_back(std::move(stretch));
         }
         s_.rows.push_back(std::move(row));
-        products_row_[{p_.lanes[l], of_o}] = s_.rows.size() - 1;
+        places_.products[{p_.lanes[l], of_o}] = s_.rows.size() - 1;
       }
     }
     add_idle();
@@ -229,116 +264,7 @@ class Scene {
     s_.idle_share = share_of(idle);
   }
 
-  void add_releases() {
-    for (const Release& r : releases_of(t_, p_)) {
-      ReleaseArrow a{rel(r.from), rel(r.to), rel(r.at), 0, rows_of_lane_.at(r.lane), r.tile, {}};
-      a.by_row = r.slot < 0 ? rows_of_lane_.at(r.by) : slot_row_.at(r.slot);
-      const std::string by = r.slot < 0 ? lane_words(t_, r.by) : phrase("the copy into slot {}", r.slot);
-      a.words = phrase("Released by {}, {} clocks before it continued", by, r.to - r.at);
-      s_.releases.push_back(std::move(a));
-    }
-  }
-
-  void add_slots() {
-    std::int32_t most = -1;
-    for (const SlotUse& use : p_.slots) most = std::max(most, use.slot);
-    for (std::int32_t slot = 0; slot <= most; ++slot) {
-      TimelineRow row;
-      row.label = slot == 0 ? phrase("ring, slot {}", slot) : phrase("slot {}", slot);
-      row.height = kSlot;
-      row.gap = slot == 0 ? 12 : 3;
-      std::int64_t free = p_.start;
-      const auto add_free = [&](std::int64_t to) {
-        if (to > free)
-          row.stretches.push_back(
-              {rel(free), rel(to), StretchLook::nothing, Token::faint, "", -1, 0, 1, phrase("slot {}: free", slot)});
-      };
-      for (const SlotUse& use : p_.slots) {
-        if (use.slot != slot) continue;
-        add_free(use.asked);
-        add_use(row, use);
-        free = use.freed;
-      }
-      add_free(p_.end);
-      slot_row_[slot] = s_.rows.size();
-      s_.rows.push_back(std::move(row));
-    }
-  }
-
-  void add_use(TimelineRow& row, const SlotUse& use) {
-    const Ink ink = use.of_v ? Ink(TensorColour::v) : Ink(TensorColour::k);
-    const std::string name = use.of_v ? "V" : "K";
-    const auto add = [&](std::int64_t from, std::int64_t to, StretchLook look, float top, float bottom,
-                         std::string what) {
-      if (to > from)
-        row.stretches.push_back({rel(from), rel(to), look, ink, name, use.tile, top, bottom, std::move(what)});
-    };
-    add(use.asked, use.landed, StretchLook::flight, 0, 1,
-        phrase("{} of key tile {}: in flight for at most this long, from request to first reader", name, use.tile));
-    add(use.landed, use.freed, StretchLook::landed, 0, 1, phrase("{} of key tile {}: landed", name, use.tile));
-    const auto all = static_cast<float>(use.readers.size());
-    for (std::size_t n = 0; n < use.readers.size(); ++n) {
-      const SlotReader& r = use.readers[n];
-      add(r.from, r.to, StretchLook::read, static_cast<float>(n) / all, static_cast<float>(n + 1) / all,
-          phrase("{} of key tile {}: read by {}", name, use.tile, lane_words(t_, r.lane)));
-    }
-  }
-
-  void add_path() {
-    for (const PathStretch& p : p_.path) {
-      PathStretch moved = p;
-      moved.from = rel(p.from);
-      moved.to = rel(p.to);
-      s_.path.push_back(moved);
-      s_.path_rows.push_back(row_of(p));
-    }
-    if (p_.path.empty()) return;
-    std::array<std::int64_t, kPathKinds.size()> times{};
-    std::ranges::transform(kPathKinds, times.begin(), [&](PathOf of) { return p_.on_path(of); });
-    const std::vector<std::int32_t> tenths = tenths_of(times);
-    for (std::size_t n = 0; n < kPathKinds.size(); ++n) {
-      const PathOf of = kPathKinds.at(n);
-      if (times.at(n) == 0) continue;
-      const double share = share_of(times.at(n));
-      parts_.push_back({of, share, tenths[n]});
-      s_.shares.push_back({path_ink(of), of != PathOf::work && of != PathOf::producer_work && of != PathOf::hand_over,
-                           tr_of(words_of(of)), tenths_text(tenths[n]), share});
-    }
-  }
-
   double share_of(std::int64_t time) const { return static_cast<double>(time) / static_cast<double>(p_.length()); }
-
-  static Ink path_ink(PathOf of) {
-    switch (of) {
-      case PathOf::tensor_cores:
-        return TensorColour::s;
-      case PathOf::work:
-        return TensorColour::p;
-      case PathOf::copy_k:
-        return TensorColour::k;
-      case PathOf::copy_v:
-        return TensorColour::v;
-      case PathOf::copy_q:
-        return TensorColour::q;
-      case PathOf::hand_over:
-        return Token::dim;
-      case PathOf::producer_work:
-        return Token::text;
-    }
-    return Token::dim;
-  }
-
-  std::size_t row_of(const PathStretch& p) const {
-    if (p.of == PathOf::tensor_cores) {
-      const bool of_o = lane_state(tag_of(p.tag)).of == StateOf::o;
-      const auto at = products_row_.find({p.lane, of_o});
-      if (at != products_row_.end()) return at->second;
-    }
-    if (p.of == PathOf::copy_k || p.of == PathOf::copy_v)
-      for (const SlotUse& use : p_.slots)
-        if (use.asked == p.from && use.of_v == (p.of == PathOf::copy_v)) return slot_row_.at(use.slot);
-    return rows_of_lane_.at(p.lane);
-  }
 
   void add_sums() {
     for (std::size_t l = 0; l < p_.lanes.size(); ++l) {
@@ -352,8 +278,10 @@ class Scene {
       const std::vector<std::int32_t> tenths = tenths_of(times);
       for (std::size_t n = 0; n < sums.size(); ++n) {
         const LaneState& state = lane_state(tag_of(sums[n].tag));
-        lane.parts.push_back({ink_of(state.of), state.kind != StateKind::work, words_of_state(sums[n].tag),
-                              tenths_text(tenths[n]), share_of(times[n])});
+        const auto operation = std::ranges::find(kOperations, tag_of(sums[n].tag), &OperationRow::tag);
+        const Ink ink = operation == kOperations.end() ? ink_of(state.of) : operation->ink;
+        lane.parts.push_back({ink, state.kind != StateKind::work, words_of_state(sums[n].tag), tenths_text(tenths[n]),
+                              share_of(times[n]), std::string(tag_of(sums[n].tag))});
       }
       if (others > 0)
         lane.parts.push_back({Token::faint, true, tr("other states"), tenths_text(tenths.back()), share_of(others)});
@@ -384,6 +312,7 @@ class Scene {
       return tell_of_no_path(s_, p_, timelines_);
     }
     s_.headline = pace_headline(parts_);
+    s_.typical = t_.blocks.size() < 2 || is_typical(t_, p_.block);
     s_.answers = answers_of(s_, parts_, p_, timelines_);
     s_.words = words_besides(t_, p_, timelines_);
   }
@@ -406,9 +335,7 @@ class Scene {
   Pipeline p_;
   PipelineScene s_;
   std::vector<PathPart> parts_;  // of the path, parallel to the shares
-  std::map<std::size_t, std::size_t> rows_of_lane_;
-  std::map<std::pair<std::size_t, bool>, std::size_t> products_row_;
-  std::map<std::int32_t, std::size_t> slot_row_;
+  RowPlaces places_;
 };
 
 }  // namespace

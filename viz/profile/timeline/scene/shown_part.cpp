@@ -1,4 +1,4 @@
-#include "viz/profile/timeline/shown_part.h"
+#include "viz/profile/timeline/scene/shown_part.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,6 +29,11 @@ void set_ticks(PipelineScene& s) {
   if (!s.ticks.empty()) s.ticks.back().text += us ? " µs" : " ns";
 }
 
+bool path_is_seen(const PipelineScene& s) {
+  return std::ranges::count_if(s.path, [&](const PathStretch& p) { return p.to > s.from && p.from < s.to; }) <=
+         kMostStretches;
+}
+
 // The second's window: as many nanoseconds, so placed that the first consumer hands over the same product at the same
 // place of the axis.
 void align(const PipelineScene& s, PipelineScene& beside) {
@@ -40,7 +45,8 @@ void align(const PipelineScene& s, PipelineScene& beside) {
   if (at != s.issues.end() && nth < beside.issues.size()) beside.from = beside.issues[nth] - other(*at - s.from);
   beside.to = beside.from + std::max<std::int64_t>(1, other(s.to - s.from));
   beside.follow = s.follow;
-  beside.with_path = false;
+  beside.with_path = s.path_wanted && path_is_seen(beside);
+  set_ticks(beside);
 }
 
 }  // namespace
@@ -59,10 +65,8 @@ void show_part(PipelineScene& s, const ProfileView& view) {
   s.whole = s.from == 0 && s.to == s.length;
   s.sms_shown = view.time_sms;
   s.follow = view.key_tile;
-  const auto in_sight =
-      std::ranges::count_if(s.path, [&](const PathStretch& p) { return p.to > s.from && p.from < s.to; });
   s.path_wanted = view.time_path;
-  s.with_path = view.time_path && in_sight <= kMostStretches;
+  s.with_path = view.time_path && path_is_seen(s);
   set_ticks(s);
   if (s.beside != nullptr) align(s, *s.beside);
 }

@@ -1,7 +1,7 @@
 // What of a recording's scene is in sight: a part of its block, a key tile that is lit, the path where it is no net.
 #pragma once
 
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 

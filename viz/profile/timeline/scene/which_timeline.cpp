@@ -8,7 +8,7 @@
 #include "kernels/base/hash.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/hopper/hopper_tile.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 

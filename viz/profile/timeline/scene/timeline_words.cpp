@@ -11,7 +11,7 @@
 
 #include "kernels/base/text.h"
 #include "profiling/timeline/timeline_text.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "kernels/base/text.h"
 #include "profiling/timeline/timeline_text.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 namespace {
@@ -76,6 +76,15 @@ void share_lines(PipelineScene& s) {
 
 }  // namespace
 
+std::vector<double> row_ends(const PipelineScene& s) {
+  std::vector<double> ends(static_cast<std::size_t>(std::max(s.band_rows, 0)), 0.0);
+  for (const BlockBand& b : s.bands) {
+    double& end = ends.at(static_cast<std::size_t>(b.row));
+    end = std::max(end, b.to_ns);
+  }
+  return ends;
+}
+
 double idle_before_end(const PipelineScene& s) {
   if (s.band_rows < 1 || s.launch_ns <= 0) return 0;
   std::map<std::int32_t, std::vector<std::pair<double, double>>> of_row;
@@ -116,6 +125,9 @@ void add_bands(PipelineScene& s, std::int32_t shown) {
     b.tip = phrase("Block {} on SM {}: {:.1f} to {:.1f} µs", b.block, b.sm, b.from_ns * 1e-3, b.to_ns * 1e-3);
     if (!b.tiles_ns.empty()) b.tip += ", " + plural(b.tiles_ns.size(), "{} query tile", "{} query tiles");
     if (b.detailed && !b.shown) b.tip += std::string("\n") + tr("Click to show this block's lanes.");
+    if (!b.detailed)
+      b.tip += "\n" +
+               phrase("Its lanes were not recorded; attnscope timeline {} --block {} records them.", t.kernel, b.block);
   }
 }
 

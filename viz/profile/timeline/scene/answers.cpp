@@ -15,7 +15,7 @@
 
 #include "kernels/base/text.h"
 #include "profiling/timeline/timeline_text.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 namespace {
@@ -41,11 +41,6 @@ std::pair<double, std::int64_t> median_block(const Timeline& t) {
 
 std::int64_t number_of(const Timeline& t, std::int32_t block) {
   return t.blocks[static_cast<std::size_t>(block)].block;
-}
-
-bool is_typical(const Timeline& t, std::int32_t block) {
-  const double median = median_block(t).first;
-  return std::fabs(ns_of_block(t, static_cast<std::size_t>(block)) - median) <= kTypical * median;
 }
 
 bool is_copy(PathOf of) {
@@ -142,6 +137,11 @@ std::string listed(const std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+bool is_typical(const Timeline& t, std::int32_t block) {
+  const double median = median_block(t).first;
+  return std::fabs(ns_of_block(t, static_cast<std::size_t>(block)) - median) <= kTypical * median;
+}
 
 std::size_t told_consumer(const Timeline& t, const Pipeline& p) {
   std::pair<std::int64_t, std::int64_t> most{-1, 0};  // products, clocks

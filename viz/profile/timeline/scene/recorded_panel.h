@@ -1,12 +1,12 @@
 // What was recorded and what a key tile's time is made of, for the panel beside a timeline; of two on one axis what
-// differs. Plain values; viz/profile/strip/recorded_panel_draw.cpp draws them.
+// differs. Plain values; viz/profile/timeline/recorded_panel_draw.cpp draws them.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 

@@ -3,13 +3,14 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
 #include "profiling/timeline/what_if.h"
-#include "viz/profile/timeline/timeline_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
 namespace {
@@ -216,7 +217,7 @@ void put_beside(PipelineScene& scene, const std::string& id, const TimelinesView
     auto other = std::make_shared<PipelineScene>(timeline_scene(*at, timelines, scene.timeline->kernel, scene.block));
     if (!other->there) return;
     c.beside = true;
-    scene.beside_label = c.words;
+    std::tie(scene.above_label, scene.beside_label) = what_differs(*scene.timeline, **at);
     scene.beside_words = comparison_words(scene, *other);
     scene.notes = phrase("Above: {}", scene.notes) + " " + phrase("Below: {}", other->notes);
     scene.beside = std::move(other);

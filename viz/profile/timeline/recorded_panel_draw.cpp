@@ -1,4 +1,4 @@
-#include "viz/profile/strip/recorded_panel_draw.h"
+#include "viz/profile/timeline/recorded_panel_draw.h"
 
 #include <string>
 
@@ -10,7 +10,7 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
-#include "viz/profile/timeline/recorded_panel.h"
+#include "viz/profile/timeline/scene/recorded_panel.h"
 
 namespace attn {
 namespace {

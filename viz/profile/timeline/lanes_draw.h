@@ -1,0 +1,35 @@
+// The lanes of a block on an axis of time: chart, axis, the whole block above it, and what mouse and keys do there.
+#pragma once
+
+#include <imgui.h>
+
+#include "viz/profile/timeline/rows_draw.h"
+#include "viz/state/commands.h"
+
+namespace attn {
+
+constexpr float kTimeAxis = 18;     // logical pixels
+constexpr float kLowLanes = 0.75F;  // of their wanted height: below it the other rows are low as well
+
+// Pixels that the rows take; lanes that compute `tall` times as high as they are wanted.
+float rows_height(const PipelineScene& scene, float tall);
+// The same of those lanes alone, at their wanted height.
+float tall_rows_height(const PipelineScene& scene);
+// From `left_top` to `right`.
+Chart chart_at(const PipelineScene& scene, ImVec2 left_top, float right, float tall);
+void draw_time_axis(ImDrawList* list, const Chart& chart, float top);
+// Names from `left` on, rows, path, arrows, letters.
+void draw_chart(ImDrawList* list, const Chart& chart, float left);
+
+float overview_height(const PipelineScene& scene);
+// The whole block, small, with the window on it; a drag or a click moves there.
+void draw_overview(ImDrawList* list, const PipelineScene& scene, const Box& box, Commands& commands);
+
+ChooseTimeSpan whole_block(const PipelineScene& scene);
+// Drag over a part to enlarge it, Ctrl with the wheel to zoom, Shift to measure, double click for the whole block,
+// click a stretch to follow its key tile; arrow keys walk the stretches.
+void follow_pointer(ImDrawList* list, const Chart& chart, Commands& commands);
+// Of the lower recording, which follows the upper one: what lies under the pointer.
+void point_below(ImDrawList* list, const Chart& chart);
+
+}  // namespace attn
