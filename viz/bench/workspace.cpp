@@ -120,6 +120,7 @@ void draw_bench(const State& state, const Model& model, BenchUiState& ui, Comman
         draw_rank_lanes(cache.ranks, room, commands);
         break;
     }
+    fade_page();
   }
   ImGui::EndChild();
   ImGui::PopStyleVar();

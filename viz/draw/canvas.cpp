@@ -52,6 +52,29 @@ std::vector<Word> words_of(const TextRuns& runs) {
   return words;
 }
 
+// "--block" in the numbers' face: in that of the words its two hyphens are read as one dash.
+TextRuns with_options_apart(const TextRuns& runs) {
+  TextRuns apart;
+  for (const TextRun& run : runs) {
+    std::string_view rest = run.text;
+    const auto add = [&](std::string_view text, Face face) {
+      if (text.empty()) return;
+      apart.push_back(run);
+      apart.back().text = text;
+      apart.back().face = face;
+    };
+    for (std::size_t at = rest.find("--"); run.face == Face::text && at != std::string_view::npos;
+         at = rest.find("--")) {
+      const std::size_t end = std::min(rest.find_first_of(" \n.,;:\"", at), rest.size());
+      add(rest.substr(0, at), Face::text);
+      add(rest.substr(at, end - at), Face::mono);
+      rest.remove_prefix(end);
+    }
+    add(rest, run.face);
+  }
+  return apart;
+}
+
 // Whether a line may end after this word: an exponent is kept in one piece.
 bool may_break_after(const std::vector<Word>& words, std::size_t n) {
   if (!words[n].text.ends_with(' ') && !words[n].text.ends_with('\n')) return false;
@@ -180,11 +203,60 @@ void draw_runs_in(ImDrawList* list, const Box& box, Align align, float size, con
   draw_runs(list, {x, (box.min.y + box.max.y - style().px(size)) / 2}, size, runs);
 }
 
-float draw_paragraph(ImDrawList* list, ImVec2 at, float width, float size, const TextRuns& runs, int max_lines,
+namespace {
+
+// A piece of a paragraph: where it begins, from the paragraph's left.
+struct Piece {
+  float x = 0;
+  int line = 0;
+  const TextRun* run = nullptr;
+  std::string_view text;
+};
+
+std::string_view without_blanks(std::string_view text) {
+  while (text.ends_with(' ') || text.ends_with(',')) text.remove_suffix(1);
+  return text;
+}
+
+// Ends what was placed with …, in place of as many words of the last line as it takes.
+void end_with_dots(std::vector<Piece>& pieces, float width, float size) {
+  const auto end_of = [&](const Piece& p) {
+    return p.x + draw_piece(nullptr, {}, size, *p.run, without_blanks(p.text), false);
+  };
+  const auto dots_of = [&](const Piece& p) { return draw_piece(nullptr, {}, size, *p.run, "…", false); };
+  const int last = pieces.back().line;
+  while (pieces.size() > 1 && pieces[pieces.size() - 2].line == last &&
+         end_of(pieces.back()) + dots_of(pieces.back()) > width)
+    pieces.pop_back();
+  Piece& end = pieces.back();
+  end.text = without_blanks(end.text);
+  const float room = width - dots_of(end) - end.x;
+  while (!end.text.empty() && draw_piece(nullptr, {}, size, *end.run, end.text, false) > room) {
+    end.text.remove_suffix(1);
+    while (!end.text.empty() && (static_cast<unsigned char>(end.text.back()) & 0xC0U) == 0x80U)
+      end.text.remove_suffix(1);
+    if (!end.text.empty() && (static_cast<unsigned char>(end.text.back()) & 0xC0U) == 0xC0U) end.text.remove_suffix(1);
+  }
+  pieces.push_back({end_of(end), last, end.run, "…"});
+}
+
+}  // namespace
+
+float draw_paragraph(ImDrawList* list, ImVec2 at, float width, float size, const TextRuns& given, int max_lines,
                      bool draw) {
+  const bool options =
+      std::ranges::any_of(given, [](const TextRun& r) { return r.text.find("--") != std::string::npos; });
+  const TextRuns apart = options ? with_options_apart(given) : TextRuns();
+  const TextRuns& runs = options ? apart : given;
   const float step = line_height(size);
   float x = 0;
   int line = 0;
+  std::vector<Piece> pieces;
+  const auto draw_all = [&] {
+    if (!draw) return;
+    for (const Piece& p : pieces)
+      draw_piece(list, {at.x + p.x, at.y + step * static_cast<float>(p.line)}, size, *p.run, p.text, true);
+  };
   const std::vector<Word> words = words_of(runs);
   for (std::size_t n = 0; n < words.size(); ++n) {
     // A word may go on in the next run (a letter and its comma): they break together.
@@ -200,12 +272,18 @@ float draw_paragraph(ImDrawList* list, ImVec2 at, float width, float size, const
     const bool new_line = n > 0 && words[n - 1].text.ends_with('\n');
     if (new_line || (starts_word && x > 0 && x + need > width)) {
       x = 0;
-      if (++line >= max_lines) return step * static_cast<float>(max_lines);
+      if (++line >= max_lines) {
+        if (draw && !pieces.empty()) end_with_dots(pieces, width, size);
+        draw_all();
+        return step * static_cast<float>(max_lines);
+      }
     }
     std::string_view text = words[n].text;
     if (text.ends_with('\n')) text.remove_suffix(1);
-    x += draw_piece(list, {at.x + x, at.y + step * static_cast<float>(line)}, size, *words[n].run, text, draw);
+    if (draw) pieces.push_back({x, line, words[n].run, text});
+    x += draw_piece(list, at, size, *words[n].run, text, false);
   }
+  draw_all();
   return step * static_cast<float>(line + 1);
 }
 

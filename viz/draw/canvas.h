@@ -51,7 +51,8 @@ float runs_width(const TextRuns& runs, float size);
 // Draws on one line whose top is at.y; returns the x after the last run.
 float draw_runs(ImDrawList* list, ImVec2 at, float size, const TextRuns& runs);
 void draw_runs_in(ImDrawList* list, const Box& box, Align align, float size, const TextRuns& runs);
-// Breaks at spaces to `width` pixels, at most `max_lines` lines; returns the height used. `draw` false measures.
+// Breaks at spaces to `width` pixels, at most `max_lines` lines, where the last ends with … if words are left; returns
+// the height used. `draw` false measures.
 float draw_paragraph(ImDrawList* list, ImVec2 at, float width, float size, const TextRuns& runs, int max_lines,
                      bool draw = true);
 

@@ -23,10 +23,25 @@ bool begin_card(const char* id, ImVec2 size) {
 
 namespace {
 
-// From `from`, where nothing is covered, to `to`, where the card is.
+// From `from`, where nothing is covered, to `to`, where the card or the ground is.
+void fade_to(Token token, float left, float right, float from, float to) {
+  const ImU32 full = colour(style().theme, token), none = faded(full, 0);
+  ImGui::GetWindowDrawList()->AddRectFilledMultiColor({left, from}, {right, to}, none, none, full, full);
+}
+
 void fade_to_card(float left, float right, float from, float to) {
-  const ImU32 card = colour(style().theme, Token::card), none = faded(card, 0);
-  ImGui::GetWindowDrawList()->AddRectFilledMultiColor({left, from}, {right, to}, none, none, card, card);
+  fade_to(Token::card, left, right, from, to);
+}
+
+// Cards are windows, drawn over what the page itself draws: a window over them.
+void fade_strip(const char* id, float left, float right, float from, float to) {
+  ImGui::SetCursorScreenPos({left, std::min(from, to)});
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+  ImGui::BeginChild(id, {right - left, std::abs(to - from)}, 0,
+                    ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoScrollbar);
+  fade_to(Token::ground, left, right, from, to);
+  ImGui::EndChild();
+  ImGui::PopStyleColor();
 }
 
 }  // namespace
@@ -45,6 +60,14 @@ void fade_both_ends(float side) {
   const float left = at.x + inset, right = at.x + size.x - inset, bottom = at.y + size.y;
   if (ImGui::GetScrollY() > 0) fade_to_card(left, right, at.y + soft, at.y);
   if (ImGui::GetScrollY() < ImGui::GetScrollMaxY()) fade_to_card(left, right, bottom - soft, bottom);
+}
+
+void fade_page() {
+  const float soft = style().px(24), bar = ImGui::GetScrollMaxY() > 0 ? ImGui::GetStyle().ScrollbarSize : 0;
+  const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+  const float right = at.x + size.x - bar, bottom = at.y + size.y;
+  if (ImGui::GetScrollY() > 1) fade_strip("fade_above", at.x, right, at.y + soft, at.y);
+  if (ImGui::GetScrollY() < ImGui::GetScrollMaxY() - 1) fade_strip("fade_below", at.x, right, bottom - soft, bottom);
 }
 
 void heading(const char* words) {
@@ -102,48 +125,122 @@ ImVec2 tooltip_place(const Box& what, ImVec2 pointer, ImVec2 size, const Box& sc
           std::clamp(y, screen.min.y, std::max(screen.min.y, screen.max.y - size.y))};
 }
 
+ImVec2 tooltip_place_beside(const Box& what, ImVec2 pointer, ImVec2 size, const Box& screen) {
+  const float gap = style().px(6);
+  const auto within = [](float at, float length, float from, float to) {
+    return std::clamp(at, from, std::max(from, to - length));
+  };
+  const float x = within(pointer.x - size.x / 2, size.x, screen.min.x, screen.max.x),
+              y = within(pointer.y - size.y / 2, size.y, screen.min.y, screen.max.y);
+  if (what.max.x + gap + size.x <= screen.max.x) return {what.max.x + gap, y};
+  if (what.min.x - gap - size.x >= screen.min.x) return {what.min.x - gap - size.x, y};
+  if (what.max.y + gap + size.y <= screen.max.y) return {x, what.max.y + gap};
+  if (what.min.y - gap - size.y >= screen.min.y) return {x, what.min.y - gap - size.y};
+  return tooltip_place(Box{pointer, pointer}.grown(style().px(12)), pointer, size, screen);
+}
+
 namespace {
 
-Box whole_window() {
+// Where tooltips stand: the window, short of its edges.
+Box tooltip_screen() {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
-  return {viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y}};
+  const Box window{viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y}};
+  return window.grown(-style().px(4));
+}
+
+// Dear ImGui adds the second tooltip of a frame to the first, which was placed for its own size.
+bool begin_tooltip_at(ImVec2 place) {
+  ImGui::SetNextWindowPos(place);
+  return ImGui::BeginTooltipEx(ImGuiTooltipFlags_OverridePrevious, ImGuiWindowFlags_None);
+}
+
+ImVec2 with_margins(ImVec2 size) {
+  const ImVec2 margin = ImGui::GetStyle().WindowPadding;
+  return {size.x + 2 * margin.x, size.y + 2 * margin.y};
+}
+
+// The narrowest width that breaks the words into no more lines than `width` does: no word is left alone on the last.
+float balanced_width(const std::string& words, float width) {
+  const float height = ImGui::CalcTextSize(words.c_str(), nullptr, false, width).y;
+  if (height < 1.5F * ImGui::GetFontSize()) return width;
+  float least = width / 2, most = width;
+  for (std::size_t at = 0; at < words.size();) {  // a word that the full width holds is not broken
+    const std::size_t end = std::min(words.find_first_of(" \n", at), words.size());
+    least = std::max(least, std::min(width, ImGui::CalcTextSize(words.c_str() + at, words.c_str() + end).x));
+    at = end + 1;
+  }
+  while (most - least > style().px(4)) {
+    const float middle = (least + most) / 2;
+    (ImGui::CalcTextSize(words.c_str(), nullptr, false, middle).y > height ? least : most) = middle;
+  }
+  return std::ceil(most);
+}
+
+// Whether the last item was pressed since the pointer, or the keyboard, came to it.
+bool pressed_since_reached() {
+  const ImGuiID item = ImGui::GetItemID();
+  if (item == 0) return false;
+  const ImGuiID key = ImHashStr("pressed", 0, item);
+  ImGuiStorage& kept = *ImGui::GetStateStorage();
+  const bool by_keys = ImGui::GetCurrentContext()->NavCursorVisible && ImGui::IsItemFocused();
+  const bool here = by_keys || ImGui::IsMouseHoveringRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
+  const bool was = kept.GetBool(key), is = here && (was || ImGui::IsItemActivated());
+  if (is != was) kept.SetBool(key, is);
+  return is;
 }
 
 }  // namespace
 
-void place_tooltip(ImVec2 size) {
-  const ImVec2 margin = ImGui::GetStyle().WindowPadding, pointer = ImGui::GetMousePos();
+bool begin_tooltip(ImVec2 size) {
+  const ImVec2 pointer = ImGui::GetMousePos();
   const Box what = Box{pointer, pointer}.grown(style().px(12));
-  ImGui::SetNextWindowPos(tooltip_place(what, pointer, {size.x + 2 * margin.x, size.y + 2 * margin.y}, whole_window()));
+  return begin_tooltip_at(tooltip_place(what, pointer, with_margins(size), tooltip_screen()));
+}
+
+bool begin_tooltip_beside(const Box& what, ImVec2 size) {
+  return begin_tooltip_at(tooltip_place_beside(what, ImGui::GetMousePos(), with_margins(size), tooltip_screen()));
+}
+
+float most_tooltip_height() {
+  return tooltip_screen().height() - 2 * ImGui::GetStyle().WindowPadding.y;
 }
 
 void show_tooltip(const std::string& words, float width, bool above) {
-  const Box screen = whole_window();
+  const Box screen = tooltip_screen();
   const ImVec2 margin = ImGui::GetStyle().WindowPadding;
-  width = std::min(style().px(width), screen.width() - 2 * margin.x) / style().scale;
-  const ImVec2 text = ImGui::CalcTextSize(words.c_str(), nullptr, false, style().px(width));
+  width = balanced_width(words, std::min(style().px(width), screen.width() - 2 * margin.x));
+  const ImVec2 text = ImGui::CalcTextSize(words.c_str(), nullptr, false, width);
   Box what{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
   // Where the keyboard goes from item to item the words stand beside its item, wherever the pointer was left.
   const ImGuiContext& g = *ImGui::GetCurrentContext();
   const bool keyboard = g.NavHighlightItemUnderNav && g.NavCursorVisible && ImGui::IsItemFocused();
   const ImVec2 pointer = keyboard ? what.centre() : ImGui::GetMousePos();
   if (!what.contains(pointer)) what = Box{pointer, pointer}.grown(style().px(12));  // words about no item
-  const ImVec2 size{text.x + 2 * margin.x, text.y + 2 * margin.y};
+  const ImVec2 size = with_margins(text);
   ImVec2 place = tooltip_place(what, pointer, size, screen);
   if (const float top = what.min.y - style().px(6) - size.y; above && top >= screen.min.y) place.y = top;
-  ImGui::SetNextWindowPos(place);
-  if (!ImGui::BeginTooltip()) return;
-  ImGui::PushTextWrapPos(margin.x + style().px(width));
+  if (!begin_tooltip_at(place)) return;
+  ImGui::PushTextWrapPos(margin.x + width);
   ImGui::TextUnformatted(words.c_str());
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();
 }
 
 void tooltip(const std::string& words, bool above) {
+  if (pressed_since_reached()) return;
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) show_tooltip(words, 320, above);
 }
 
-bool toggle(const char* label, bool on, const char* help) {
+void begin_menu_rows() {
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style().px(8), style().px(8)));
+}
+
+void end_menu() {
+  ImGui::PopStyleVar();
+  ImGui::EndPopup();
+}
+
+bool toggle(const char* label, bool on, const char* help, bool help_above) {
   const Style& s = style();
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(6), s.px(1)));
   ImGui::PushStyleColor(ImGuiCol_Button, on ? colour(s.theme, Token::field) : 0U);
@@ -153,7 +250,7 @@ bool toggle(const char* label, bool on, const char* help) {
   ImGui::PopFont();
   ImGui::PopStyleColor(2);
   ImGui::PopStyleVar();
-  tooltip(help);
+  tooltip(help, help_above);
   return clicked;
 }
 

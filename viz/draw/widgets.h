@@ -21,6 +21,8 @@ bool begin_card(const char* id, ImVec2 size);
 void fade_where_more();
 // The same above and below, for a window over a card: its edge and scroll bar stand `side` logical pixels in.
 void fade_both_ends(float side);
+// The same for a page of cards, which goes pale to the window's ground. The last thing that is drawn into it.
+void fade_page();
 
 void heading(const char* words);
 // Small and dim, broken at the window's edge.
@@ -34,15 +36,30 @@ void begin_line(const std::string& label);
 // screen. What is higher than a few lines is explained where the pointer is.
 ImVec2 tooltip_place(const Box& what, ImVec2 pointer, ImVec2 size, const Box& screen);
 
-// The next tooltip, whose content is of `size` pixels, stands beside the pointer within the window.
-void place_tooltip(ImVec2 size);
-// Words about the last item, broken at `width` logical pixels: now, or while the pointer rests on it.
+// Where one stands that is read together with all of `what`, a chart: over its neighbour at the pointer's height, else
+// over or under it.
+ImVec2 tooltip_place_beside(const Box& what, ImVec2 pointer, ImVec2 size, const Box& screen);
+
+// Every tooltip is one of these. All stand within the window, and of two in one frame the later takes the place of the
+// earlier. Those that return a bool end with ImGui::EndTooltip() where it is true.
+// A tooltip whose content is of `size` pixels, beside the pointer, or beside all of `what`.
+bool begin_tooltip(ImVec2 size);
+bool begin_tooltip_beside(const Box& what, ImVec2 size);
+// What the height of the window leaves for the content of one, pixels.
+float most_tooltip_height();
+// Words about the last item, broken at `width` logical pixels: now, or while the pointer rests on it and until it is
+// pressed.
 void show_tooltip(const std::string& words, float width = 320, bool above = false);
 // `above`: where what lies below the item must stay in sight.
 void tooltip(const std::string& words, bool above = false);
 
+// The rows of a menu, behind BeginPopup: as far apart as everywhere, whatever spacing it opened over. end_menu() ends
+// the popup too.
+void begin_menu_rows();
+void end_menu();
+
 // A small text button that is pressed while `on`. Returns whether it was clicked.
-bool toggle(const char* label, bool on, const char* help);
+bool toggle(const char* label, bool on, const char* help, bool help_above = false);
 // A small button of the same size with an edge: it does something, where a toggle is a place or a state. Without its
 // edge and dim where it is not enabled; `help` then says why.
 bool small_button(const char* label, bool enabled, const char* help);

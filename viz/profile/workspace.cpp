@@ -437,6 +437,7 @@ void draw_profile(const State& state, const Model& model, ProfileUiState& ui, Co
     if (low && view.page != ProfilePage::heartbeat && view.page != ProfilePage::timeline)
       draw_more(scene, view.page, width, commands);
     if (seek) ImGui::SetScrollHereY(1);
+    fade_page();
   }
   ImGui::EndChild();
   ImGui::PopStyleVar();

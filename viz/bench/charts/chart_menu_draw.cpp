@@ -49,8 +49,9 @@ void chart_title(std::size_t index, const BenchScene& scene, Commands& commands)
   const std::string help = phrase("Show another metric here{}", (chart.note.empty() ? "" : "\n" + chart.note));
   tooltip(help);
   if (!ImGui::BeginPopup("metrics")) return;
+  begin_menu_rows();
   metric_list(index, scene, commands);
-  ImGui::EndPopup();
+  end_menu();
 }
 
 // Three dots, for who has no right button at hand.
@@ -72,7 +73,7 @@ void line_items(const BenchChart& chart, BenchCache& cache) {
   for (const BenchLine& line : chart.lines) {
     if (!told.insert(line.id).second) continue;
     const bool shown = !is_hidden(cache, line);
-    if (!ImGui::MenuItem(line.id.c_str(), nullptr, shown)) continue;
+    if (!ImGui::MenuItem((line.peer ? line.label + "###" + line.id : line.id).c_str(), nullptr, shown)) continue;
     if (shown)
       cache.hidden.insert(line.id);
     else
@@ -124,6 +125,7 @@ void draw_chart_menu(std::size_t index, BenchCache& cache, Commands& commands) {
   const bool released = ImGui::IsMouseReleased(ImGuiMouseButton_Right);
   if (released && ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem)) ImGui::OpenPopup(kMenu);
   if (!ImGui::BeginPopupContextWindow(kMenu)) return;
+  begin_menu_rows();
   if (ImGui::MenuItem(tr("Fit"), tr("double click"), false, !chart.lines.empty())) fit_chart(index, cache);
   if (ImGui::MenuItem(tr("Fit every chart"))) fit_charts(cache);
   if (ImGui::MenuItem(tr("Logarithmic"), nullptr, chart.log_y, !chart.lines.empty()))
@@ -140,7 +142,7 @@ void draw_chart_menu(std::size_t index, BenchCache& cache, Commands& commands) {
       commands.push_back(CopyText{chart_tsv(cache.scene, chart, cache.hidden)});
     tooltip(tr("Tab-separated, for a spreadsheet"));
   }
-  ImGui::EndPopup();
+  end_menu();
 }
 
 }  // namespace attn

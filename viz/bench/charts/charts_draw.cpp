@@ -172,6 +172,15 @@ void value_tooltip(const BenchScene& scene, const BenchChart& chart, const Bench
   }
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second->y > b.second->y; });
   if (rows.empty()) return;
+  // As many as the window is high, the one pointed at among them; how many are left out stands below.
+  const float pitch = s.px(18) + ImGui::GetStyle().ItemSpacing.y;
+  const auto room = static_cast<std::size_t>(std::max(3.0F, std::floor(most_tooltip_height() / pitch)));
+  const std::size_t left_out = rows.size() + 1 > room ? rows.size() + 2 - room : 0;
+  const auto pointed = std::ranges::find_if(rows, [&](const auto& r) { return is_pointed_at(cache, *r.first); });
+  const std::size_t kept = rows.size() - left_out;
+  if (left_out > 0 && pointed != rows.end() && pointed - rows.begin() >= static_cast<std::ptrdiff_t>(kept))
+    std::iter_swap(pointed, rows.begin() + static_cast<std::ptrdiff_t>(kept) - 1);
+  rows.resize(kept);
   float names = 0, numbers = 0;
   for (const auto& [line, point] : rows) {
     names = std::max(names, text_width(Face::bold, 13, line->label));
@@ -179,8 +188,12 @@ void value_tooltip(const BenchScene& scene, const BenchChart& chart, const Bench
   }
   const std::string head = fmt::format("{}, {} = {}", chart.title, scene.axis_letter, x);
   const float wide = std::max(s.px(60) + names + numbers, text_width(Face::bold, 13, head));
-  place_tooltip({wide, (s.px(18) + ImGui::GetStyle().ItemSpacing.y) * static_cast<float>(rows.size() + 1)});
-  if (!ImGui::BeginTooltip()) return;
+  const std::string more = left_out > 0 ? plural(left_out, "{} more", "{} more") : std::string();
+  const std::size_t lines = rows.size() + 1 + (left_out > 0 ? 1 : 0);
+  const ImVec2 corner = ImGui::GetWindowPos(), card = ImGui::GetWindowSize();
+  if (!begin_tooltip_beside({corner, {corner.x + card.x, corner.y + card.y}},
+                            {wide, pitch * static_cast<float>(lines)}))
+    return;
   ImGui::PushFont(s.fonts.bold, s.px(13));
   ImGui::TextUnformatted(head.c_str());
   ImGui::PopFont();
@@ -195,6 +208,7 @@ void value_tooltip(const BenchScene& scene, const BenchChart& chart, const Bench
     draw_text_in(&list, box, Align::right, Face::mono, 13, colour(s.theme, Token::text), point->text);
     ImGui::Dummy({box.width(), box.height()});
   }
+  if (left_out > 0) dim_text(more);
   ImGui::EndTooltip();
 }
 

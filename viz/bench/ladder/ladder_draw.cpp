@@ -198,7 +198,7 @@ void draw_rungs(const LadderScene& scene, Commands& commands) {
     draw_rung(scene, rung, c, width, commands);
     ImGui::SetCursorScreenPos({at.x + inset, ImGui::GetCursorScreenPos().y});
   }
-  ImGui::SetCursorScreenPos({at.x, ImGui::GetCursorScreenPos().y + s.px(4)});
+  ImGui::SetCursorScreenPos({at.x + inset, ImGui::GetCursorScreenPos().y + s.px(4)});
   dim_text(
       phrase("{} A filled triangle means better than the previous rung, and a hollow one means worse.", scene.note));
 }
@@ -215,6 +215,7 @@ void draw_ladder(const LadderScene& scene, ImVec2 size, Commands& commands) {
     } else {
       ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
       if (ImGui::BeginChild("rungs", {0, 0}, ImGuiChildFlags_NavFlattened)) draw_rungs(scene, commands);
+      fade_where_more();
       ImGui::EndChild();
       ImGui::PopStyleColor();
     }

@@ -49,6 +49,7 @@ void name_field(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Co
 
 void run_menu(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Commands& commands) {
   if (!ImGui::BeginPopup("run_menu")) return;
+  begin_menu_rows();
   name_field(list, r, cache, commands);
   ImGui::Separator();
   const bool reference = list.reference == r.run.id;
@@ -65,7 +66,7 @@ void run_menu(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Comm
     if (r.from == RunFrom::here)
       tooltip(tr("The run's file is deleted when the window closes. Until then, Ctrl+Z restores the run."));
   }
-  ImGui::EndPopup();
+  end_menu();
 }
 
 const std::vector<std::string>& holds_of(const ListedRun& r, BenchCache& cache) {

@@ -60,7 +60,8 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
   draw_text_in(&list, name, Align::left, Face::text, 13, ink, fitted_text(Face::text, 13, row.id, name.width()));
   if (why_not.empty()) return;
   // Behind a long name there is room for the first type alone; the tooltip has them all.
-  const float room = width - (name_at - left) - text_width(Face::text, 13, row.id) - s.px(6);
+  constexpr float kInset = 3;  // of the scroll bar
+  const float room = width - (name_at - left) - text_width(Face::text, 13, row.id) - s.px(5 + kInset);
   const bool of_type = std::ranges::find(row.dtypes, sweep.base.dtype) == row.dtypes.end();
   const bool narrow = std::all_of(row.dtypes.begin(), row.dtypes.end(), [](DType t) { return size_of(t) == 2; });
   const bool of_layout = !of_type && std::ranges::find(row.layouts, sweep.base.layout) == row.layouts.end();
@@ -72,7 +73,7 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
                                         : fmt::format("{} …", name_of(row.dtypes.front()));
   for (const std::string& words : {why_not, first}) {
     if (text_width(Face::text, 11, words) > room) continue;
-    draw_text_in(&list, name, Align::right, Face::text, 11, colour(s.theme, Token::dim), words);
+    draw_text_in(&list, name, Align::right, Face::text, 11, colour(s.theme, Token::dim), words, kInset);
     return;
   }
 }
@@ -324,6 +325,7 @@ void draw_sweep_panel(const State& state, const Model& model, BenchCache& cache,
       save_buttons(state, model, commands);
     }
     ImGui::PopStyleVar();
+    fade_where_more();
   }
   ImGui::EndChild();
   const float top = ImGui::GetCursorPosY();

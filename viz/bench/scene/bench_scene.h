@@ -85,7 +85,8 @@ enum class BenchMark : std::uint8_t { none, pass, fail };
 struct BenchTableRow {
   std::string kernel;
   std::string id;                // of its line in the charts: BenchLine::id
-  std::string label;             // what the kernel is called, and the run's letter where several are shown
+  std::string name;              // what the kernel is called: shown_name()
+  std::string label;             // the same, and the run's letter where several are shown
   std::int64_t value = 0;        // 0: the kernel does not read the axis
   std::vector<BenchCell> cells;  // parallel to the columns after the first; with a `reason`: compiled figures or none
   std::string reason;            // instead of figures: refused, failed, cancelled, not run

@@ -412,6 +412,7 @@ BenchTable bench_table(const State& state, const BenchSlices& slices, std::optio
     BenchTableRow row;
     row.kernel = m->key.kernel;
     row.id = line_id_of(*of, row.kernel);
+    row.name = shown_name(*m);
     row.label = label_of(*of, row.kernel);
     row.problem = m->key.problem;
     row.options = m->key.options;

@@ -167,15 +167,16 @@ void cell(const BenchTableRow& row, const BenchCell& c, const BenchColumn& colum
 // What can be done with a row: the right button, or the menu key where the keyboard is on it.
 void row_menu(const BenchTable& table, std::size_t index, BenchCache& cache, Commands& commands) {
   const BenchTableRow& row = table.rows[index];
-  tooltip(phrase("Click to choose {}; right-click for more", row.kernel));
+  tooltip(phrase("Click to choose {}; right-click for more", row.name));
   if (!ImGui::BeginPopupContextItem()) return;
+  begin_menu_rows();
   if (ImGui::Selectable(tr("Profile it"))) {
     commands.push_back(ChooseBenchKernel{row.kernel});
     if (row.value != 0) commands.push_back(ChooseBenchValue{row.value});
     commands.push_back(ChooseWorkspace{Workspace::profile});
   }
   if (ImGui::Selectable(tr("Step through it"))) commands.push_back(StepThrough{row.kernel, row.problem, row.options});
-  if (ImGui::Selectable(phrase("Compare with {}", row.kernel).c_str()))
+  if (ImGui::Selectable(phrase("Compare with {}", row.name).c_str()))
     commands.push_back(ChooseBenchBaseline{row.kernel});
   const bool hidden = cache.hidden.contains(row.id);
   if (ImGui::Selectable(hidden ? tr("Show its line") : tr("Hide its line"))) {
@@ -188,7 +189,7 @@ void row_menu(const BenchTable& table, std::size_t index, BenchCache& cache, Com
   if (ImGui::Selectable(tr("Copy the row"))) commands.push_back(CopyText{row_tsv(table, index)});
   if (ImGui::Selectable(tr("Copy the table"))) commands.push_back(CopyText{table_tsv(table)});
   tooltip(tr("Tab-separated, for a spreadsheet"));
-  ImGui::EndPopup();
+  end_menu();
 }
 
 // Choosing a row chooses its kernel and its value; pointing at it shows both in the charts.
@@ -281,9 +282,17 @@ std::vector<Reason> rows(BenchCache& cache, const std::vector<ShownColumn>& colu
   return reasons;
 }
 
+// Of this height what holds whole rows under the head.
+float whole_rows(float height) {
+  const float row = style().px(kRow), head = style().px(kHead);
+  return head + row * std::max(1.0F, std::floor((height - head) / row + 0.01F));
+}
+
 void draw_rows(BenchCache& cache, float height, Commands& commands) {
   const Style& s = style();
   const BenchScene& scene = cache.scene;
+  const float room = height;
+  height = std::min(height, whole_rows(height));
   const auto columns = fitting_columns(scene.table, ImGui::GetContentRegionAvail().x);
   ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, ImVec2(s.px(8), 0));
   constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate | ImGuiTableFlags_ScrollY |
@@ -316,6 +325,7 @@ void draw_rows(BenchCache& cache, float height, Commands& commands) {
     ImGui::EndTable();
   }
   ImGui::PopStyleVar();
+  if (room > height) ImGui::Dummy({0, room - height});
 }
 
 // The line under the rows, wrapped: pixels.

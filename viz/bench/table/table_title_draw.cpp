@@ -37,11 +37,12 @@ void value_choice(const BenchScene& scene, const std::string& words, Commands& c
   draw_arrow(list, {at.x + width + s.px(10), at.y + height / 2 + s.px(1)}, 8, Arrow::down,
              colour(s.theme, over ? Token::text : Token::dim));
   if (!ImGui::BeginPopup("values")) return;
+  begin_menu_rows();
   for (const BenchTick& tick : scene.ticks) {
     if (ImGui::Selectable(fmt::format("{} = {}", scene.axis_letter, tick.at).c_str(), scene.chosen == tick.at))
       commands.push_back(ChooseBenchValue{tick.at});
   }
-  ImGui::EndPopup();
+  end_menu();
 }
 
 // Which figures the columns show: a choice from all, or every metric of a group.
@@ -60,13 +61,14 @@ void group_choice(BenchCache& cache) {
   draw_text(list, {at.x, at.y + s.px(2)}, Face::text, 12, colour(s.theme, ink), shown);
   draw_arrow(list, {at.x + width + s.px(10), at.y + height / 2 + s.px(1)}, 7, Arrow::down, colour(s.theme, ink));
   if (!ImGui::BeginPopup("column_groups")) return;
+  begin_menu_rows();
   if (ImGui::Selectable(tr("summary"), !group)) cache.switches.group.reset();
   ImGui::Separator();
   for (const MetricGroup g : {MetricGroup::time, MetricGroup::compute, MetricGroup::memory, MetricGroup::prediction,
                               MetricGroup::occupancy, MetricGroup::shared_memory, MetricGroup::correctness}) {
     if (ImGui::Selectable(std::string(tr_of(name_of(g))).c_str(), group == g)) cache.switches.group = g;
   }
-  ImGui::EndPopup();
+  end_menu();
 }
 
 // As far as all words that fit go on alike.

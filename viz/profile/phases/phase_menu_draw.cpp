@@ -22,11 +22,12 @@ StepThrough at_phase(const StepThrough& to_step, gpu::CodePhase phase) {
 
 void draw_phase_menu(gpu::CodePhase phase, const StepThrough& to_step, Commands& commands) {
   if (!ImGui::BeginPopupContextItem()) return;
+  begin_menu_rows();
   const std::string why = why_no_step(phase);
   if (ImGui::MenuItem(phrase("{} in Step", gpu::name_of(phase)).c_str(), nullptr, false, why.empty()))
     commands.push_back(at_phase(to_step, phase));
   if (!why.empty()) ImGui::TextDisabled("%s", why.c_str());
-  ImGui::EndPopup();
+  end_menu();
 }
 
 void draw_phase_button(gpu::CodePhase phase, const StepThrough& to_step, Commands& commands) {

@@ -247,8 +247,7 @@ void show_pointed(const TilesPanel& panel, const Drawn& d, const std::optional<P
   } else if (pointed_height(brief) <= room && !panel.ui.hovered) {
     draw_pointed(d.list, d.layout.pointed, brief);
   } else if (panel.ui.hovered) {
-    place_tooltip({d.s.px(360), pointed_height(scene)});
-    ImGui::BeginTooltip();
+    begin_tooltip({d.s.px(360), pointed_height(scene)});
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = d.s.px(360);
     ImGui::Dummy({width, pointed_height(scene)});
