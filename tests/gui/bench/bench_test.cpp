@@ -76,11 +76,11 @@ TEST_F(BenchTest, TheLargestRunsAreOfferedWhereNothingIsShown) {
   };
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
     IM_CHECK(look_at(ctx, "strip"));
-    float y = 0;
+    float x = 0;
     for (const std::size_t rows : {9U, 6U, 3U}) {
       const ImRect at = ctx->ItemInfo(label(rows).c_str()).RectFull;
-      IM_CHECK_GT(at.Min.y, y);
-      y = at.Min.y;
+      IM_CHECK_GT(at.Min.x, x);
+      x = at.Min.x;
     }
     IM_CHECK(!ctx->ItemExists("Open the bundled run bundled-1, 1 row##offer_0000000000000001"));
     IM_CHECK(child_window("strip")->InnerRect.Contains(ctx->ItemInfo(label(3).c_str()).RectFull));

@@ -13,6 +13,7 @@
 #include "kernels/base/text.h"
 #include "viz/bench/panel/sweep_draw.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/state/run_words.h"
@@ -21,8 +22,7 @@ namespace attn {
 namespace {
 
 constexpr int kStripLines = 3, kAllLines = 1000;
-constexpr float kHeadlineShare = 0.5F;     // of the width, beside the chips
-constexpr float kChips = 26, kOffer = 18;  // the chips' own line, a run that is offered, logical pixels
+constexpr float kChips = 26, kOffer = 18, kLeft = 20;  // the chips' own line, a button's, where words begin: logical
 
 // Opens the sweep panel where it has no room of its own.
 void folded_panel(const State& state, const Model& model, BenchCache& cache, Commands& commands) {
@@ -59,26 +59,62 @@ std::vector<const ListedRun*> offered(const State& state, const Model& model) {
   return runs;
 }
 
-void offers(const State& state, const std::vector<const ListedRun*>& runs, Commands& commands) {
-  for (const ListedRun* r : runs) {
-    const std::string run = words_of(state.document.runs, r->run);
-    const std::size_t rows = r->run.rows.size();
-    const std::string words =
-        r->from == RunFrom::bundled
-            ? plural(rows, "Open the bundled run {1}, {0} row", "Open the bundled run {1}, {0} rows", run)
-        : r->from == RunFrom::here
-            ? plural(rows, "Open the last run of {1}, {0} row", "Open the last run of {1}, {0} rows", run)
-            : plural(rows, "Open the run of {1}, {0} row", "Open the run of {1}, {0} rows", run);
-    if (toggle((words + "##offer_" + r->run.id).c_str(), true, tr("Shows this run's rows and sweep")))
-      commands.push_back(TakeSweepOf{r->run.id});
-  }
-}
+// A button under the words: what can be looked at or set up.
+struct Offer {
+  std::string words, run;
+  const char* help;
+};
 
 // The run whose rows are of another sweep than the one that is set up, where it can be set up.
 const ListedRun* other_sweep(const Model& model, const BenchSlice& slice) {
   if (slice.of_this_sweep || slice.planned) return nullptr;
   const ListedRun* run = find_run(model, slice.run);
   return run == nullptr || run->run.spec.empty() ? nullptr : run;
+}
+
+std::vector<Offer> offers(const State& state, const Model& model, const BenchCache& cache) {
+  const bool charts = state.view.bench.page == BenchPage::charts;
+  std::vector<Offer> all;
+  if (!charts && !cache.scene.slice.planned) return all;
+  for (const ListedRun* r : offered(state, model)) {
+    const std::string run = words_of(state.document.runs, r->run);
+    const std::size_t rows = r->run.rows.size();
+    all.push_back({r->from == RunFrom::bundled
+                       ? plural(rows, "Open the bundled run {1}, {0} row", "Open the bundled run {1}, {0} rows", run)
+                   : r->from == RunFrom::here
+                       ? plural(rows, "Open the last run of {1}, {0} row", "Open the last run of {1}, {0} rows", run)
+                       : plural(rows, "Open the run of {1}, {0} row", "Open the run of {1}, {0} rows", run),
+                   r->run.id, tr("Shows this run's rows and sweep")});
+  }
+  if (const ListedRun* other = charts ? other_sweep(model, cache.scene.slice) : nullptr; other != nullptr)
+    all.push_back({tr("Set up the sweep that these rows came from"), other->run.id,
+                   tr("Kernels, axis and problem of this run, on the left")});
+  return all;
+}
+
+// Side by side in rows of this width: `place(offer, width, x, row)`, pixels. How many rows they take.
+template <class Place>
+int flow(const std::vector<Offer>& offers, float width, const Place& place) {
+  const Style& s = style();
+  float x = 0;
+  int row = 0;
+  for (const Offer& o : offers) {
+    const float own = std::min(width, text_width(Face::text, 12, o.words) + s.px(12));
+    if (x > 0 && x + own > width) x = 0, ++row;
+    place(o, own, x, row);
+    x += own + s.px(8);
+  }
+  return offers.empty() ? 0 : row + 1;
+}
+
+void draw_offers(const std::vector<Offer>& offers, ImVec2 at, float width, int rows, Commands& commands) {
+  const Style& s = style();
+  flow(offers, width, [&](const Offer& o, float own, float x, int row) {
+    if (row >= rows) return;
+    ImGui::SetCursorPos({at.x + x, at.y + s.px(kOffer) * static_cast<float>(row)});
+    const std::string words = fitted_text(Face::text, 12, o.words, own - s.px(12));
+    if (toggle((words + "##offer_" + o.run).c_str(), true, o.help)) commands.push_back(TakeSweepOf{o.run});
+  });
 }
 
 // A line of the reason: its lead, up to the first colon, stands out.
@@ -143,6 +179,10 @@ bool has_place(const Page& p, const State& state, const BenchCache& cache) {
   return p.page != BenchPage::ranks || cache.has_ranks || state.view.bench.page == p.page;
 }
 
+float chip_width(std::string_view words) {
+  return words.empty() ? 0 : text_width(Face::text, 12, words) + style().px(20);
+}
+
 // Pixels, the gaps between them included.
 float pages_width(const State& state, const BenchCache& cache) {
   float width = -style().px(4);
@@ -151,90 +191,124 @@ float pages_width(const State& state, const BenchCache& cache) {
   return width;
 }
 
+// Their tooltips stand above: the words below stay in sight.
 void pages(const State& state, const BenchCache& cache, Commands& commands) {
   for (const Page& p : kPages) {
     if (!has_place(p, state, cache)) continue;
     if (&p != kPages.data()) ImGui::SameLine(0, style().px(4));
-    if (toggle(tr_of(p.label), state.view.bench.page == p.page, tr_of(p.help)))
+    if (toggle(tr_of(p.label), state.view.bench.page == p.page, tr_of(p.help), true))
       commands.push_back(ChooseBenchPage{p.page});
   }
+}
+
+// What the strip holds and how its rows are shared out: three in all, the chips' own among them, and the rest behind
+// "more".
+struct Strip {
+  BenchVerdict verdict;
+  TextRuns headline;
+  std::vector<Offer> offers;
+  std::string hidden;  // "2 hidden": brings them back
+  bool low = false;    // little height: the figures come first
+  bool over = false;   // the chips stand over the headline, not beside it
+  bool can_fold = false;
+  float size = 17;                      // of the headline, logical
+  float width = 0, wide = 0, room = 0;  // of the card, of its words, of the headline: pixels
+  float chips = 0;                      // their width
+  int headline_rows = 1, reason_rows = 0, offer_rows = 0;
+  float headline_height = 0, reason_height = 0, height = 0;
+};
+
+void share_rows(Strip& strip, bool open) {
+  const int rows = kStripLines - (strip.over ? 1 : 0) - (strip.offers.empty() ? 0 : 1);
+  const int headline = lines_of(strip.headline, strip.room, strip.size), most = std::max(1, std::min(headline, rows));
+  const int reason_rows = strip.low ? 0 : std::max(0, rows - headline);
+  const int offer_rows = flow(strip.offers, strip.wide, [](const Offer&, float, float, int) {});
+  strip.can_fold = headline > most || offer_rows > 1 ||
+                   !draw_reason(nullptr, {}, strip.wide, strip.verdict.reason, reason_rows, false).whole;
+  const bool all = open || !strip.can_fold;
+  strip.headline_rows = all ? kAllLines : most;
+  strip.reason_rows = all ? kAllLines : reason_rows;
+  strip.offer_rows = all ? offer_rows : std::min(offer_rows, 1);
+  strip.headline_height =
+      draw_paragraph(nullptr, {}, strip.room, strip.size, strip.headline, strip.headline_rows, false);
+  const float reason = draw_reason(nullptr, {}, strip.wide, strip.verdict.reason, strip.reason_rows, false).height;
+  strip.reason_height = reason > 0 ? style().px(4) + reason : 0;
+}
+
+Strip strip_of(const State& state, const Model& model, const BenchCache& cache, bool folded) {
+  const Style& s = style();
+  const bool charts = state.view.bench.page == BenchPage::charts;
+  Strip strip;
+  strip.verdict = strip_words(state, cache);
+  strip.headline = {{strip_headline(strip.verdict, folded), Face::bold, Token::text, 0, false}};
+  strip.offers = offers(state, model, cache);
+  if (!cache.hidden.empty() && charts) strip.hidden = phrase("{} hidden", cache.hidden.size());
+  strip.low = ImGui::GetMainViewport()->WorkSize.y < s.px(520);
+  strip.size = strip.low ? 14.0F : 17.0F;
+  strip.width = ImGui::GetContentRegionAvail().x;
+  strip.wide = std::max(s.px(120), strip.width - s.px(kLeft + 24));
+  // The headline keeps clear of the fold's chip whether or not it is there.
+  const bool may_fold = !strip.verdict.reason.empty() || !strip.offers.empty();
+  strip.chips = (charts ? chip_width(tr("labels")) : 0) + pages_width(state, cache) + chip_width(strip.hidden) +
+                (folded ? chip_width(tr("sweep ...")) : 0) +
+                (may_fold ? chip_width(cache.reason_open ? tr("less") : tr("more")) : 0);
+  // Beside the headline where it keeps most of the line, else over it.
+  const float beside = strip.width - s.px(kLeft) - strip.chips - s.px(24);
+  strip.over = beside < strip.width * 0.45F;
+  strip.room = strip.over ? strip.width - s.px(kLeft + 24) : beside;
+  share_rows(strip, cache.reason_open);
+  if (may_fold && !strip.can_fold) strip.chips -= chip_width(cache.reason_open ? tr("less") : tr("more"));
+  const float pad = s.px(strip.low ? 11 : 12);
+  strip.height = 2 * pad + (strip.over ? s.px(kChips) : 0) + strip.headline_height + strip.reason_height +
+                 s.px(kOffer) * static_cast<float>(strip.offer_rows);
+  return strip;
+}
+
+void draw_chips(const Strip& strip, const State& state, const Model& model, BenchCache& cache, bool folded,
+                Commands& commands) {
+  const Style& s = style();
+  if (!strip.hidden.empty()) {
+    if (toggle((strip.hidden + "###hidden").c_str(), true, tr("Click to show all lines"), true)) cache.hidden.clear();
+    ImGui::SameLine(0, s.px(8));
+  }
+  if (folded) {
+    folded_panel(state, model, cache, commands);
+    ImGui::SameLine(0, s.px(8));
+  }
+  if (strip.can_fold) {
+    const std::string words = std::string(cache.reason_open ? tr("less") : tr("more")) + "###reason";
+    if (toggle(words.c_str(), cache.reason_open, tr("Why, in a few lines"), true))
+      cache.reason_open = !cache.reason_open;
+    ImGui::SameLine(0, s.px(8));
+  }
+  if (state.view.bench.page == BenchPage::charts) {
+    if (toggle(tr("labels"), cache.labels, tr("Names at the ends of the lines"), true)) cache.labels = !cache.labels;
+    ImGui::SameLine(0, s.px(8));
+  }
+  pages(state, cache, commands);
 }
 
 }  // namespace
 
 void draw_bench_strip(const State& state, const Model& model, BenchCache& cache, bool folded, Commands& commands) {
   const Style& s = style();
-  const BenchVerdict verdict = strip_words(state, cache);
-  const bool charts = state.view.bench.page == BenchPage::charts;
-  const float width = ImGui::GetContentRegionAvail().x;
-  const bool low = ImGui::GetMainViewport()->WorkSize.y < s.px(520);  // little height: the figures come first
-  const float size = low ? 14.0F : 17.0F;
-  constexpr int kLines = 12;
-  const TextRuns headline{{strip_headline(verdict, folded), Face::bold, Token::text, 0, false}};
-  const float left = s.px(20), wide = std::max(s.px(120), width - left - s.px(24));
-  // Three lines with the headline; the rest is behind "more", all of it where there is little height. What can be
-  // folded has its chip whether or not it is, so that the chips beside the headline stay where they are.
-  const int beside = low ? 0 : kStripLines - lines_of(headline, width * kHeadlineShare, size);
-  const bool can_fold = !draw_reason(nullptr, {}, wide, verdict.reason, beside, false).whole;
-  const int reason_lines = can_fold && !cache.reason_open ? std::max(0, beside) : kAllLines;
-  const char* fold_words = cache.reason_open ? tr("less") : tr("more");
-  const float labels = (charts ? text_width(Face::text, 12, tr("labels")) + s.px(20) : 0) + pages_width(state, cache) +
-                       (can_fold ? text_width(Face::text, 12, fold_words) + s.px(20) : 0);
-  const std::string hidden = cache.hidden.empty() || !charts ? "" : phrase("{} hidden", cache.hidden.size());
-  const float back = hidden.empty() ? 0 : text_width(Face::text, 12, hidden) + s.px(20);
-  const float fold = folded ? text_width(Face::text, 12, tr("sweep ...")) + s.px(20) : 0;
-  const float right = labels + fold + back + s.px(24), pad = s.px(low ? 11 : 12);
-  // Beside the headline where it keeps most of the line, else over it.
-  const bool over = width - left - right < width * 0.45F;
-  const float room = over ? width - left - s.px(24) : width - left - right;
-  const float headline_height = draw_paragraph(nullptr, {}, room, size, headline, kLines, false);
-  // The chips stand beside the headline alone.
-  const float reason_room = draw_reason(nullptr, {}, wide, verdict.reason, reason_lines, false).height;
-  const float reason_height = reason_room > 0 ? s.px(4) + reason_room : 0;
-  const auto runs = charts || cache.scene.slice.planned ? offered(state, model) : std::vector<const ListedRun*>();
-  const ListedRun* other = charts ? other_sweep(model, cache.scene.slice) : nullptr;
-  const float offer_height = s.px(kOffer) * static_cast<float>(runs.size() + (other != nullptr ? 1 : 0));
-  const float first = pad + (over ? s.px(kChips) : 0);
-  const float height = first + headline_height + reason_height + offer_height + pad;
-  if (begin_card("strip", ImVec2(width, height))) {
+  const Strip strip = strip_of(state, model, cache, folded);
+  if (begin_card("strip", ImVec2(strip.width, strip.height))) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetWindowPos();
-    const ImU32 bar = verdict.kernel.empty() ? colour(s.theme, Token::faint) : kernel_colour(s.theme, verdict.kernel);
-    list->AddRectFilled(at, {at.x + s.px(5), at.y + height}, bar, s.px(8), ImDrawFlags_RoundCornersLeft);
-    draw_paragraph(list, {at.x + left, at.y + first}, room, size, headline, kLines);
-    if (reason_height > 0)
-      draw_reason(list, {at.x + left, at.y + first + headline_height + s.px(4)}, wide, verdict.reason, reason_lines,
-                  true);
-    if (offer_height > 0) {
-      ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(4), s.px(4)));
-      ImGui::SetCursorPos({left - s.px(6), first + headline_height + reason_height + s.px(4)});
-      ImGui::BeginGroup();
-      offers(state, runs, commands);
-      if (other != nullptr && toggle(tr("Set up the sweep that these rows came from"), true,
-                                     tr("Kernels, axis and problem of this run, on the left")))
-        commands.push_back(TakeSweepOf{other->run.id});
-      ImGui::EndGroup();
-      ImGui::PopStyleVar();
-    }
-    ImGui::SetCursorPos({over ? left - s.px(6) : width - labels - fold - back - s.px(12), over ? s.px(8) : pad});
-    if (!hidden.empty()) {
-      if (toggle((hidden + "###hidden").c_str(), true, tr("Click to show all lines"))) cache.hidden.clear();
-      ImGui::SameLine(0, s.px(8));
-    }
-    if (folded) {
-      folded_panel(state, model, cache, commands);
-      ImGui::SameLine(0, s.px(8));
-    }
-    if (can_fold) {
-      if (toggle((std::string(fold_words) + "###reason").c_str(), cache.reason_open, tr("Why, in a few lines")))
-        cache.reason_open = !cache.reason_open;
-      ImGui::SameLine(0, s.px(8));
-    }
-    if (charts) {
-      if (toggle(tr("labels"), cache.labels, tr("Names at the ends of the lines"))) cache.labels = !cache.labels;
-      ImGui::SameLine(0, s.px(8));
-    }
-    pages(state, cache, commands);
+    const float left = s.px(kLeft), pad = s.px(strip.low ? 11 : 12), first = pad + (strip.over ? s.px(kChips) : 0);
+    const std::string& kernel = strip.verdict.kernel;
+    const ImU32 bar = kernel.empty() ? colour(s.theme, Token::faint) : kernel_colour(s.theme, kernel);
+    list->AddRectFilled(at, {at.x + s.px(5), at.y + strip.height}, bar, s.px(8), ImDrawFlags_RoundCornersLeft);
+    draw_paragraph(list, {at.x + left, at.y + first}, strip.room, strip.size, strip.headline, strip.headline_rows);
+    if (strip.reason_height > 0)
+      draw_reason(list, {at.x + left, at.y + first + strip.headline_height + s.px(4)}, strip.wide, strip.verdict.reason,
+                  strip.reason_rows, true);
+    draw_offers(strip.offers, {left - s.px(6), first + strip.headline_height + strip.reason_height + s.px(4)},
+                strip.wide, strip.offer_rows, commands);
+    const float chips = strip.width - strip.chips - s.px(12);
+    ImGui::SetCursorPos({strip.over ? left - s.px(6) : chips, strip.over ? s.px(8) : pad});
+    draw_chips(strip, state, model, cache, folded, commands);
   }
   ImGui::EndChild();
 }
