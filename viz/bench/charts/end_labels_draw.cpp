@@ -51,7 +51,7 @@ void draw_name(ImDrawList& list, ImVec2 at, const BenchLine& line, BenchCache& c
       cache.hidden.insert(line.id);
   }
   if (ImGui::IsItemHovered() && !line.kernel.empty()) cache.pointed_next = {line.id, {}};
-  const std::string whose = line.peer ? line.kernel + ". " : "";  // in files and on the command line
+  const std::string whose = line.peer ? phrase("{}: {} in files", line.label, line.kernel) + "\n" : "";
   tooltip(whose + (hidden ? tr("Click to show this line again") : tr("Click to hide this line in every chart")));
   if (!hidden && line.kernel.empty())
     draw_line_swatch(list, at, s.px(kMark), line);

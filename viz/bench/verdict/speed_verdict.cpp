@@ -96,7 +96,7 @@ std::string comparison(const Measurement& subject, std::span<const Measurement* 
   std::string faster, equal, slower, unclear;
   for (const Measurement* m : others) {
     const double ratio = m->time.median / subject.time.median;
-    const std::string& id = m->key.kernel;
+    const std::string id = shown_name(*m);
     switch (standing_of(subject, *m)) {
       case Standing::faster:
         faster += faster.empty() ? phrase("is {} times as fast as {}", times_text(ratio), id)
@@ -136,7 +136,7 @@ std::string not_alike_here(const Measurement& subject, std::span<const Measureme
   for (const Measurement* m : others) {
     if (!same_device(m->key, subject.key)) continue;
     const std::string words = not_alike(subject, slice, *m, slice);
-    if (!words.empty()) return phrase("{} and {}: {}", subject.key.kernel, m->key.kernel, words);
+    if (!words.empty()) return phrase("{} and {}: {}", shown_name(subject), shown_name(*m), words);
   }
   return {};
 }
@@ -148,16 +148,16 @@ std::string certainty_words(const Measurement& subject, std::span<const Measurem
     if (standing_of(subject, *m) != Standing::unclear) continue;
     const auto half = [](const TimeStatistics& t) { return 50 * (t.ci_high - t.ci_low) / t.median; };
     words += words.empty() ? "" : " ";
-    words += phrase("The medians' intervals overlap for {} (± {:.0f} %) and {} (± {:.0f} %).", subject.key.kernel,
-                    half(subject.time), m->key.kernel, half(m->time));
+    words += phrase("The medians' intervals overlap for {} (± {:.0f} %) and {} (± {:.0f} %).", shown_name(subject),
+                    half(subject.time), shown_name(*m), half(m->time));
   }
   std::vector<const Measurement*> all(others.begin(), others.end());
   all.insert(all.begin(), &subject);
   for (const Measurement* m : all) {
     if (median_interval(m->time.n).enough) continue;
     words += words.empty() ? "" : " ";
-    words += m->time.n == 1 ? phrase("{} was timed only once.", m->key.kernel)
-                            : phrase("{} was timed only {} times.", m->key.kernel, m->time.n);
+    words += m->time.n == 1 ? phrase("{} was timed only once.", shown_name(*m))
+                            : phrase("{} was timed only {} times.", shown_name(*m), m->time.n);
   }
   return words;
 }
@@ -212,7 +212,7 @@ std::string drift_words(std::span<const Measurement* const> rows) {
 std::string noise_words(const Measurement& subject, const Measurement& baseline) {
   for (const Measurement* m : {&subject, &baseline}) {
     const double spread = 100 * (m->time.q3 - m->time.q1) / m->time.median;
-    if (spread > 25) return phrase("Noisy: {}'s quartiles are {:.0f} % apart.", m->key.kernel, spread);
+    if (spread > 25) return phrase("Noisy: {}'s quartiles are {:.0f} % apart.", shown_name(*m), spread);
   }
   return {};
 }
@@ -293,7 +293,7 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
   if (others.empty()) return one_kernel(*subject, slice, *chosen);
   BenchVerdict v;
   v.kernel = subject->key.kernel;
-  v.headline = fmt::format("{}, {} {}.", at_words(slice, *chosen), subject->key.kernel, comparison(*subject, others));
+  v.headline = fmt::format("{}, {} {}.", at_words(slice, *chosen), shown_name(*subject), comparison(*subject, others));
   const std::string other_problem = slice.of_this_sweep ? "" : tr("These rows are not from the planned sweep.");
   const AnswerWords answers = answer_words(slice);
   const std::string certainty =

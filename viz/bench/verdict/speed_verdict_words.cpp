@@ -8,6 +8,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
+#include "viz/bench/runs/slice.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/figure_text.h"
 
@@ -50,7 +51,7 @@ std::string counted_words(const Measurement& m) {
   const double bytes = measured_bytes(m);
   if (!model.available() || model.value <= 0 || bytes <= 0) return {};
   const double share = bytes / model.value;
-  std::string of = phrase("{} moved {:.2f} times {}", m.key.kernel, share,
+  std::string of = phrase("{} moved {:.2f} times {}", shown_name(m), share,
                           stores ? tr("its tile loads") : tr("the minimum, each element once"));
   // What an L2 cache of today's GPUs may hold of S and P.
   constexpr std::uint64_t kMayStay = 200'000'000;
@@ -83,7 +84,7 @@ std::string not_by_bytes(const Measurement& baseline) {
   constexpr double kFar = 50;  // percent of the copy rate below which bytes are not what a kernel waits for
   const Figure& copy = figure(baseline, "dram_peak_share_pct");
   if (!copy.available() || copy.value >= kFar) return {};
-  return phrase(" Moving fewer bytes is not why it is faster: {} runs at {} of the copy rate.", baseline.key.kernel,
+  return phrase(" Moving fewer bytes is not why it is faster: {} runs at {} of the copy rate.", shown_name(baseline),
                 percent_text(copy.value));
 }
 
@@ -134,11 +135,11 @@ std::string bytes_words(const Measurement& subject, const Measurement& baseline)
   if (!mine.available() || !its.available() || mine.value <= 0) return {};
   const double a = measured_bytes(subject), b = measured_bytes(baseline);
   if (a > 0 && b > 0)
-    return phrase("Bytes: it moves {} DRAM bytes than {}{}.{}", times_fewer(a, b), baseline.key.kernel,
+    return phrase("Bytes: it moves {} DRAM bytes than {}{}.{}", times_fewer(a, b), shown_name(baseline),
                   expectation_words(b / a, expected_ratio(subject, baseline), subject, baseline),
                   a < b ? not_by_bytes(baseline) : "");
   return phrase("Predicted: its tiles request {} from memory, {} bytes than {}.", bytes_text(mine.value),
-                times_fewer(mine.value, its.value), baseline.key.kernel);
+                times_fewer(mine.value, its.value), shown_name(baseline));
 }
 
 std::string limit_words(const Measurement& subject) {

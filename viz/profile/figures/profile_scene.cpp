@@ -81,20 +81,20 @@ Against choose_against(ProfileScene& scene, const State& state, const BenchSlice
   Against against;
   const Measurement* usual = usual_against(state, rows, m);
   scene.against_choices.push_back(
-      {"", usual == nullptr ? tr("default: none") : phrase("default: {}", usual->key.kernel), false});
+      {"", usual == nullptr ? tr("default: none") : phrase("default: {}", shown_name(*usual)), false});
   for (const BenchSlice& slice : slices) {
     for (const Measurement* other : rows_at(slice, value)) {
       if (other == &m || other->state != RowState::done || other->time.n == 0) continue;
       const bool here = &slice == &slices.front();
       const std::string id = here ? other->key.kernel : slice.run + "/" + other->key.kernel;
-      const std::string words = here ? other->key.kernel : phrase("{} of {}", other->key.kernel, run_words(slice));
+      const std::string words = here ? shown_name(*other) : phrase("{} of {}", shown_name(*other), run_words(slice));
       scene.against_choices.push_back({id, words, id == wanted});
       if (id == wanted) against = {other, &slice, words};
     }
   }
   if (against.row != nullptr) return against;
   scene.against_choices.front().on = true;
-  return {usual, &slices.front(), usual == nullptr ? "" : usual->key.kernel};
+  return {usual, &slices.front(), usual == nullptr ? "" : shown_name(*usual)};
 }
 
 std::string text_of(const MetricRow& metric, const Figure& f) {
@@ -125,7 +125,7 @@ std::string tip_of(const MetricRow& metric, const Figure& f) {
 }
 
 std::string headline_of(const ProfileScene& scene, const Measurement& m, std::int64_t value) {
-  const std::string where = fmt::format("{}, {} = {}", scene.kernel, scene.axis, value);
+  const std::string where = fmt::format("{}, {} = {}", scene.name, scene.axis, value);
   if (m.state != RowState::done) return fmt::format("{}: {}, {}", where, name_of(m.state), sentence(m.reason));
   if (m.time.n == 0) return phrase("{}: what is known before it runs.", where);
   if (m.verdict && outcome_of(*m.verdict) == Outcome::wrong)
@@ -171,8 +171,8 @@ Taken taken(const State& state, const Model& model, const BenchSlice& slice) {
 void choose(ProfileScene& scene, const BenchSlice& slice, std::span<const Measurement* const> rows,
             std::int64_t value) {
   for (const Measurement* m : rows)
-    scene.kernels.push_back(
-        {m->key.kernel, m->key.kernel == scene.kernel, m->state == RowState::done ? "" : sentence(m->reason)});
+    scene.kernels.push_back({m->key.kernel, shown_name(*m), m->key.kernel == scene.kernel,
+                             m->state == RowState::done ? "" : sentence(m->reason)});
   for (const std::int64_t v : slice.values) scene.values.push_back({v, fmt::format("{}", v), v == value});
 }
 
@@ -381,6 +381,7 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   }
   const Against against = choose_against(scene, state, shown.slices, *value, rows, *row);
   scene.kernel = row->key.kernel;
+  scene.name = shown_name(*row);
   scene.against = against.words;
   if (against.row != nullptr) scene.not_alike = not_alike(*row, *against.row, shown.slices);
   scene.axis = axis_letter(slice.axis);

@@ -27,7 +27,7 @@
 namespace attn {
 
 struct ProfileChoice {
-  std::string kernel;
+  std::string kernel, name;  // its id, and what it is called: shown_name()
   bool on = false;
   std::string why_not;  // it has no figures here: refused, failed; it can be chosen all the same
 };
@@ -74,7 +74,7 @@ struct SettledSamples {
 
 struct ProfileScene {
   std::string empty;  // why nothing can be shown; then nothing below is set
-  std::string kernel, against;
+  std::string kernel, name, against;
   std::string not_alike;  // what else differs between the two, a sentence; empty = nothing
   std::string axis;       // "L"
   std::vector<ProfileChoice> kernels;

@@ -149,8 +149,9 @@ RoofLevelPicture level_picture(const Roofline& roof, const std::string& kernel, 
   take_line(taken, p.rate.from, p.rate.to);
   for (const RoofWay& way : p.ways) {
     take_line(taken, way.from, way.to);
+    // As far as a mark reaches, whatever its shape.
     for (const RoofPoint& end : {way.from, way.to})
-      taken.push_back({end.x - line / 3, end.y - line / 3, end.x + line / 3, end.y + line / 3});
+      taken.push_back({end.x - line / 2, end.y - line / 2, end.x + line / 2, end.y + line / 2});
   }
   // Those with the shortest ways have the least choice.
   std::vector<RoofWay*> by_length;
@@ -170,11 +171,15 @@ RoofLevelPicture level_picture(const Roofline& roof, const std::string& kernel, 
   }
   const float wide = width(p.name);
   std::vector<LabelBox> places;
-  for (const float share : {0.0F, 1.0F, 0.5F, 0.25F, 0.75F})
-    for (const float top : {p.rate.from.y + 4, p.rate.from.y - line - 4}) {
-      const float left = plot.left + 4 + (plot.right - plot.left - wide - 8) * share;
-      places.push_back({left, top, left + wide, top + line});
-    }
+  // Along the rate, which is its line: at an end first, then wherever no mark and no label stands.
+  constexpr int kPlaces = 32;
+  for (const float off : {4.0F, line / 2 + 2, line})
+    for (int n = 0; n <= kPlaces; ++n)
+      for (const float top : {p.rate.from.y + off, p.rate.from.y - line - off}) {
+        const float share = static_cast<float>(n % 2 == 0 ? n / 2 : kPlaces - n / 2) / kPlaces;
+        const float left = plot.left + 4 + (plot.right - plot.left - wide - 8) * share;
+        places.push_back({left, top, left + wide, top + line});
+      }
   p.name_at = place_label(places, taken, plot);
   return p;
 }

@@ -37,6 +37,7 @@ RunsOn runs_on(const Measurement& m) {
 RoofDot dot_of(const Measurement& m, const Measurement& chosen) {
   RoofDot dot;
   dot.kernel = m.key.kernel;
+  dot.name = shown_name(m);
   dot.chosen = m.key.kernel == chosen.key.kernel;
   const RunsOn pipe = runs_on(m), own = runs_on(chosen);
   dot.elsewhere = pipe != own && pipe != RunsOn::perhaps_tensor && own != RunsOn::perhaps_tensor;

@@ -15,7 +15,7 @@ namespace attn {
 
 // A kernel. Useful FLOP alone (tflops' formula), so that rungs on one problem differ in height by their time.
 struct RoofDot {
-  std::string kernel;
+  std::string kernel, name;  // its id, and what it is called: shown_name()
   double tflops = 0;
   std::optional<double> measured;   // FLOP a byte of DRAM counted
   std::optional<double> predicted;  // FLOP a byte that the order must move at least

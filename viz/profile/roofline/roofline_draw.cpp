@@ -200,7 +200,7 @@ void draw_levels(ImDrawList& list, const Roofline& roof, const RoofDot& mine, Im
   const ImU32 ink = colour(s.theme, Token::dim), own = kernel_colour(s.theme, mine.kernel);
   const float line = s.px(kLineHeight);
   const LabelBox plot{origin.x, origin.y, origin.x + size.x, origin.y + size.y};
-  const RoofLevelPicture p = level_picture(roof, mine.kernel, mine.tflops, plot, line, [](std::string_view words) {
+  const RoofLevelPicture p = level_picture(roof, mine.name, mine.tflops, plot, line, [](std::string_view words) {
     return text_width(Face::bold, kLabelText, words);
   });
   for (const RoofStroke& stroke : p.roofs) {
@@ -211,6 +211,7 @@ void draw_levels(ImDrawList& list, const Roofline& roof, const RoofDot& mine, Im
     }
   }
   list.AddLine(pixel(p.rate.from), pixel(p.rate.to), faded(own, 0.45F), s.px(1));
+  std::string tip;
   for (const RoofWay& way : p.ways) {
     const ImVec2 from = pixel(way.from), to = pixel(way.to);
     list.AddLine(from, to, own, s.px(way.nearest ? 3.5F : 1.5F));
@@ -225,8 +226,9 @@ void draw_levels(ImDrawList& list, const Roofline& roof, const RoofDot& mine, Im
     draw_way_words(list, way, line);
     const ImVec2 pointer = ImGui::GetMousePos();
     if (std::abs(pointer.x - from.x) < s.px(7) && pointer.y > to.y - s.px(7) && pointer.y < from.y + s.px(7))
-      show_tooltip(way.tip);
+      tip += (tip.empty() ? "" : "\n") + way.tip;
   }
+  if (!tip.empty()) show_tooltip(tip);
   draw_text(&list, {p.name_at.left, p.name_at.top}, Face::bold, kLabelText, own, p.name);
 }
 
@@ -251,19 +253,22 @@ void take_marks(const Roofline& roof, Labels& labels) {
       if (intensity) labels.take(ImPlot::PlotToPixels(*intensity, dot.tflops), style().px(8));
 }
 
-// Its mark at what was counted; a hollow one, joined by dashes, at the least that it must move.
-void draw_marks(ImDrawList& list, const RoofDot& dot) {
+// Its mark at what was counted; a hollow one, joined by dashes, at the least that it must move. Whether the pointer is
+// on one of them.
+bool draw_marks(ImDrawList& list, const RoofDot& dot) {
   const Style& s = style();
+  bool pointed = false;
   const auto one = [&](double intensity, bool counted) {
     const ImVec2 p = ImPlot::PlotToPixels(intensity, dot.tflops);
     draw_mark(list, p, mark_of(dot, counted));
-    if (std::hypot(ImGui::GetMousePos().x - p.x, ImGui::GetMousePos().y - p.y) < s.px(10)) show_tooltip(dot.tip);
+    pointed |= std::hypot(ImGui::GetMousePos().x - p.x, ImGui::GetMousePos().y - p.y) < s.px(10);
   };
   if (dot.predicted && dot.measured)
     draw_dashed_line(&list, ImPlot::PlotToPixels(*dot.measured, dot.tflops),
                      ImPlot::PlotToPixels(*dot.predicted, dot.tflops), dot_colour(dot), 3);
   if (dot.predicted) one(*dot.predicted, false);
   if (dot.measured) one(*dot.measured, true);
+  return pointed;
 }
 
 std::vector<LabelPoint> marks_of(const RoofDot& dot) {
@@ -292,7 +297,7 @@ void draw_name(ImDrawList& list, const Roofline& roof, const RoofDot& dot, Label
   const double first = std::min(dot.predicted.value_or(last), dot.measured.value_or(last));
   const ImVec2 r = ImPlot::PlotToPixels(last, dot.tflops), l = ImPlot::PlotToPixels(first, dot.tflops);
   const Face face = dot.chosen ? Face::bold : Face::text;
-  const std::string words = dot.elsewhere ? phrase("{} ({})", dot.kernel, dot.pipe) : dot.kernel;
+  const std::string words = dot.elsewhere ? phrase("{} ({})", dot.name, dot.pipe) : dot.name;
   const float width = text_width(face, kLabelText, words), gap = s.px(dot.chosen ? 14 : 11);
   const float middle = r.y - s.px(8), under = r.y + s.px(9), over = r.y - s.px(25);
   std::vector<ImVec2> places;
@@ -313,9 +318,11 @@ void draw_name(ImDrawList& list, const Roofline& roof, const RoofDot& dot, Label
 
 // The chosen one's mark over the others; its name has the first choice of a place.
 void draw_dots(ImDrawList& list, const Roofline& roof, Labels& labels) {
+  std::string tip;
   for (const bool chosen : {false, true})
     for (const RoofDot& dot : roof.dots)
-      if (dot.chosen == chosen) draw_marks(list, dot);
+      if (dot.chosen == chosen && draw_marks(list, dot)) tip += (tip.empty() ? "" : "\n") + dot.tip;
+  if (!tip.empty()) show_tooltip(tip);
   for (const bool chosen : {true, false})
     for (const RoofDot& dot : roof.dots)
       if (dot.chosen == chosen) draw_name(list, roof, dot, labels);

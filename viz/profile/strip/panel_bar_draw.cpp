@@ -55,7 +55,7 @@ void kernel_menu(const ProfileScene& scene, float logical, Commands& commands) {
             {look_of(scene.kernel).mark, MarkFill::solid, kernel_colour(s.theme, scene.kernel),
              colour(s.theme, Token::card), s.px(4.5F), s.px(1.5F)});
   draw_text_in(&list, {{at.x + s.px(26), at.y}, {at.x + width - height, at.y + height}}, Align::left, Face::bold, 13,
-               colour(s.theme, Token::text), fitted_text(Face::bold, 13, scene.kernel, width - s.px(28) - height));
+               colour(s.theme, Token::text), fitted_text(Face::bold, 13, scene.name, width - s.px(28) - height));
 }
 
 void value_menu(const ProfileScene& scene, float width, bool wide, Commands& commands) {

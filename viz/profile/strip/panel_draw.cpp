@@ -42,7 +42,7 @@ void kernel_choice(const ProfileChoice& choice, Commands& commands) {
              colour(s.theme, Token::card), s.px(4.5F), s.px(1.5F)});
   draw_text_in(&list, {{at.x + s.px(20), at.y}, {at.x + width, at.y + s.px(kRow)}}, Align::left,
                choice.on ? Face::bold : Face::text, 13,
-               colour(s.theme, choice.why_not.empty() ? Token::text : Token::dim), choice.kernel);
+               colour(s.theme, choice.why_not.empty() ? Token::text : Token::dim), choice.name);
 }
 
 void value_items(const ProfileScene& scene, Commands& commands) {
