@@ -43,7 +43,7 @@ constexpr auto kPeers = std::to_array<KernelLook>({
     {"torch-flash", kUnknownLook.rgb, {MarkShape::circle}},
     {"torch-cudnn", kUnknownLook.rgb, {MarkShape::diamond}},
     {"torch-efficient", kUnknownLook.rgb, {MarkShape::triangle_up}},
-    {"torch-math", kUnknownLook.rgb, {MarkShape::square}},
+    {"torch-math", kUnknownLook.rgb, {MarkShape::plus}},
     {"flash-attn", kUnknownLook.rgb, {MarkShape::hexagon}},
     {"flash-attn-3", kUnknownLook.rgb, {MarkShape::pentagon}},
     {"flash-attn-4", kUnknownLook.rgb, {MarkShape::star}},

@@ -103,13 +103,14 @@ namespace {
 
 // Drawn and left out in turn, in multiples of the thickness; none = unbroken.
 std::span<const float> pattern_of(std::size_t order) {
-  // Eight runs differ; a swatch of 30 px still shows each.
-  static constexpr std::array<float, 2> kLong{7, 3.5F}, kShort{3, 2.5F}, kLonger{11, 2};
+  // Eight runs differ in what is drawn and in how much of it; a swatch of 30 px still shows each. The last is for the
+  // peers of a run whose own is theirs already.
+  static constexpr std::array<float, 2> kLong{8, 3}, kShort{3, 2.5F}, kSparse{3, 6.5F};
   static constexpr std::array<float, 4> kDashDot{7, 2.5F, 1.2F, 2.5F}, kLongShort{8, 2.5F, 3, 2.5F};
   static constexpr std::array<float, 6> kDashDotDot{7, 2.5F, 1.2F, 2.5F, 1.2F, 2.5F},
-      kDashThree{3, 2.5F, 3, 2.5F, 3, 6};
-  static constexpr std::array<std::span<const float>, 8> kPatterns{
-      std::span<const float>{}, kLong, kShort, kDashDot, kLonger, kDashDotDot, kLongShort, kDashThree};
+      kThreeDots{1.2F, 1.8F, 1.2F, 1.8F, 1.2F, 6}, kThreeDashes{3, 2.5F, 3, 2.5F, 3, 6};
+  static constexpr std::array<std::span<const float>, 9> kPatterns{
+      std::span<const float>{}, kLong, kShort, kDashDot, kSparse, kDashDotDot, kLongShort, kThreeDots, kThreeDashes};
   return kPatterns[order % kPatterns.size()];
 }
 

@@ -359,9 +359,12 @@ BenchChart chart_of(const State& state, const Model& model, const BenchSlices& s
   if (metric == "tflops") chart.title = tr("Throughput");
   if (metric == "occupancy_achieved_pct") chart.title = tr("Occupancy");
   if (metric == "occupancy_achieved_pct" && !chart.lines.empty()) chart.note = tr("% of the warps that an SM can hold");
-  if (metric == "time_us_median" && !chart.lines.empty()) chart.note += tr("; whiskers: quartiles");
   if (metric == "against_run_ratio") name_reference(state, model, chart);
   if (metric == "speedup_ratio") name_baselines(state, slices, chart);
+  const bool whiskers = std::ranges::any_of(chart.lines, [](const BenchLine& line) {
+    return std::ranges::any_of(line.points, [](const BenchPoint& p) { return p.low < p.high; });
+  });
+  if (whiskers || (metric == "time_us_median" && !chart.lines.empty())) chart.note += tr("; whiskers: quartiles");
   return chart;
 }
 

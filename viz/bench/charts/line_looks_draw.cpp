@@ -26,8 +26,9 @@ float thickness_of(const BenchLine& line) {
 }
 
 std::size_t pattern_of(const BenchLine& line) {
-  constexpr std::size_t kShortDashes = 2;
-  return line.peer || line.ideal ? kShortDashes : line.order;
+  constexpr std::size_t kShortDashes = 2, kThreeDashes = 8;
+  if (line.ideal || (line.peer && line.order == 0)) return kShortDashes;
+  return line.peer && line.order == kShortDashes ? kThreeDashes : line.order;  // of each run its own, and none unbroken
 }
 
 bool is_hidden(const BenchCache& cache, const BenchLine& line) {

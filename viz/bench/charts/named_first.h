@@ -7,8 +7,9 @@
 
 namespace attn {
 
-// What a reader looks for first: the chosen kernel, the run that the sentences are about, the baseline; then each
-// kernel once, peers last; then the same kernels of further runs.
+// The chosen kernel; of the lines that end last the highest, the lowest and the highest peer; of the others that do,
+// what a reader looks for first: the run that the sentences are about, the baseline, then each kernel once, peers last,
+// then the same kernels of further runs. Lines that end earlier come last: no end of theirs is near a name.
 std::vector<const BenchLine*> named_first(std::vector<const BenchLine*> lines);
 
 }  // namespace attn

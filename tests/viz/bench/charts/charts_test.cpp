@@ -75,6 +75,26 @@ TEST(NamedFirstTest, EachKernelIsNamedOnceBeforeThoseOfFurtherRunsAre) {
   EXPECT_EQ(named_first(given).front()->label, "naive B");
 }
 
+// A name that stands at the plot's edge is of a line that ends there; who is fastest and slowest there is told first.
+TEST(NamedFirst, LinesThatEndLastAndTheOutermostOfThem) {
+  std::vector<BenchLine> lines(5);
+  const auto give = [&](std::size_t n, const char* name, std::int64_t end, double y, bool beside, bool peer) {
+    lines[n].kernel = lines[n].label = name;
+    lines[n].points = {{512, y, y, y, ""}, {end, y, y, y, ""}};
+    lines[n].beside = beside, lines[n].peer = peer;
+  };
+  give(0, "ends early", 1024, 9, false, false);
+  give(1, "own", 16384, 3, false, false);
+  give(2, "other run", 16384, 2, true, false);
+  give(3, "fastest peer", 16384, 7, true, true);
+  give(4, "slowest", 16384, 1, true, false);
+  std::vector<const BenchLine*> given;
+  for (const BenchLine& l : lines) given.push_back(&l);
+  std::vector<std::string> labels;
+  for (const BenchLine* l : named_first(given)) labels.push_back(l->label);
+  EXPECT_EQ(labels, (std::vector<std::string>{"slowest", "fastest peer", "own", "other run", "ends early"}));
+}
+
 TEST_F(BenchSceneTest, WhiskersAreTheQuartiles) {
   const auto s = scene(three_kernels());
   const BenchPoint p = line_of(time_of(s), "cpu_flash")->points[0];  // 1024 us
