@@ -221,31 +221,6 @@ void draw_here(const Frame& f, const MapStop& stop, const MapRoads& roads) {
   draw_text_in(f.list, box, Align::centre, Face::bold, 13, colour_of(Token::card), words);
 }
 
-// What is told of a stop: its question, and what it needs.
-void draw_told(const Frame& f, const MapStop& stop, const Box& card) {
-  const ChapterScene& c = f.chapter(stop);
-  const float width = f.s.px(330), inside = width - f.s.px(28);
-  TextRuns needs;
-  if (!stop.needs.empty())
-    needs = {{phrase("This chapter {}. You can start anyway: two lines explain what it builds on.", stop.needs),
-              Face::text, Token::dim, 0, false}};
-  const TextRuns goal{{c.goal, Face::text, Token::text, 0, false}};
-  const float tall = draw_paragraph(f.list, {}, inside, 13.5F, goal, 3, false),
-              more = needs.empty() ? 0 : draw_paragraph(f.list, {}, inside, 13, needs, 4, false) + f.s.px(4);
-  const float height = f.s.px(12 + 24 + 10) + tall + more;
-  // In the lower corner that is further from the stop.
-  const bool left = f.at(stop).x > card.centre().x && f.at(stop).y > card.centre().y;
-  const float x = left ? card.min.x + f.s.px(20) : card.max.x - width - f.s.px(20);
-  const Box box{{x, card.max.y - height - f.s.px(18)}, {x + width, card.max.y - f.s.px(18)}};
-  f.list->AddRectFilled(box.min, box.max, colour_of(Token::card), f.s.px(8));
-  draw_outline(f.list, box, colour_of(Token::dim), 1, 8);
-  draw_text(f.list, {box.min.x + f.s.px(14), box.min.y + f.s.px(10)}, Face::bold, 14, colour_of(Token::text),
-            fitted_text(Face::bold, 14, c.title, inside));
-  float y = box.min.y + f.s.px(34);
-  y += draw_paragraph(f.list, {box.min.x + f.s.px(14), y}, inside, 13.5F, goal, 3) + f.s.px(4);
-  if (!needs.empty()) draw_paragraph(f.list, {box.min.x + f.s.px(14), y}, inside, 13, needs, 4);
-}
-
 // Three lines at the foot of the first column, whose width they keep.
 struct LegendLine {
   StopLook look;
@@ -313,8 +288,8 @@ bool map_has_room(const Box& box) {
   return box.width() >= style().px(kLeastWidth) && box.height() >= style().px(kLeastHeight);
 }
 
-void draw_chapter_map(const LearnScene& learn, const ChapterMap& map, const Box& box, MapRoads& roads,
-                      Commands& commands) {
+std::optional<std::size_t> draw_chapter_map(const LearnScene& learn, const ChapterMap& map, const Box& box,
+                                            MapRoads& roads, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_card(list, box);
@@ -345,7 +320,7 @@ void draw_chapter_map(const LearnScene& learn, const ChapterMap& map, const Box&
   for (const MapStop& stop : map.stops)
     if (stop.here) draw_here(f, stop, roads);
   draw_map_legend(f, box);
-  if (told) draw_told(f, map.stops[*told], box);
+  return told;
 }
 
 }  // namespace attn

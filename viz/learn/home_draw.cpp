@@ -80,7 +80,29 @@ bool hero_has_door(const LearnScene& learn, float width) {
   return !learn.teach && width >= style().px(kDoorWidth);
 }
 
-void draw_hero(const ChapterScene& c, const Box& box, const HeroWords& said, bool with_door, Commands& commands) {
+// Of the chapter that is pointed at on the map, in the hero's place: nothing of the map is covered.
+HeroWords told_words(const MapStop& stop, const ChapterScene& c) {
+  HeroWords words;
+  words.place = stop.needs.empty()
+                    ? phrase("{} min", c.minutes)
+                    : phrase("This chapter {}. You can start anyway: two lines explain what it builds on.", stop.needs);
+  return words;
+}
+
+// What the hero says, beside its buttons.
+void draw_hero_words(const ChapterScene& c, const Box& in, const HeroWords& said) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_text(list, {in.min.x, in.min.y + s.px(14)}, Face::text, 13, colour_of(Token::dim),
+            fitted_text(Face::text, 13, said.place, in.width()));
+  draw_text(list, {in.min.x, in.min.y + s.px(33)}, Face::bold, 22, colour_of(Token::text),
+            fitted_text(Face::bold, 22, c.title, in.width()));
+  draw_text(list, {in.min.x, in.min.y + s.px(66)}, Face::text, 15, colour_of(Token::text),
+            fitted_text(Face::text, 15, c.goal, in.width()));
+}
+
+// The card with its buttons; returns where its words stand.
+Box draw_hero(const ChapterScene& c, const Box& box, const HeroWords& said, bool with_door, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_card(list, box);
@@ -92,12 +114,7 @@ void draw_hero(const ChapterScene& c, const Box& box, const HeroWords& said, boo
     door.max.x = go.min.x - s.px(10);
     door.min.x = door.max.x - text_width(Face::text, 13, words_door()) - s.px(32);
   }
-  const float x = box.min.x + s.px(24), width = (wide ? door.min.x : box.max.x) - x - s.px(24);
-  draw_text(list, {x, box.min.y + s.px(14)}, Face::text, 13, colour_of(Token::dim),
-            fitted_text(Face::text, 13, said.place, width));
-  draw_text(list, {x, box.min.y + s.px(33)}, Face::bold, 22, colour_of(Token::text),
-            fitted_text(Face::bold, 22, c.title, width));
-  draw_paragraph(list, {x, box.min.y + s.px(66)}, width, 15, {{c.goal, Face::text, Token::text, 0, false}}, 1);
+  const Box words{{box.min.x + s.px(24), box.min.y}, {(wide ? door.min.x : box.max.x) - s.px(24), box.max.y}};
   const float minutes = text_width(Face::text, 13, said.minutes);
   if (wide)
     draw_text(list, {box.max.x - s.px(24) - minutes, box.min.y + s.px(14)}, Face::text, 13, colour_of(Token::dim),
@@ -108,10 +125,11 @@ void draw_hero(const ChapterScene& c, const Box& box, const HeroWords& said, boo
                     !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
   begin |= free && (key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter));
   if (begin) commands.emplace_back(StartLesson{c.id, ""});
-  if (!with_door) return;
+  if (!with_door) return words;
   if (box_button(door, "##learn_words", words_door().c_str())) open_words(commands);
   tooltip(tr(
       "Type a sentence and watch each word attend to the others. Opens Step with the preset \"Words of a sentence\""));
+  return words;
 }
 
 void draw_chapter(const ChapterScene& c, const Box& box, bool next, Commands& commands) {
@@ -231,6 +249,8 @@ void draw_learn_home(const LearnScene& learn, CardUiState& ui, Commands& command
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float bar = ImGui::GetScrollMaxY() > 0 ? s.px(14) : 0, width = size.x - bar, foot = s.px(34);
   float y = at.y;
+  HeroWords said;
+  Box words;
   const auto next = next_chapter(learn);
   const bool later = std::any_of(learn.chapters.begin(), learn.chapters.end(), gone_through);
   if (!next) {
@@ -240,15 +260,20 @@ void draw_learn_home(const LearnScene& learn, CardUiState& ui, Commands& command
   } else {
     const ChapterScene& c = learn.chapters[*next];
     const float hero = s.px(width >= s.px(620) ? kHeroHeight : kHeroHeight + 46);
-    draw_hero(c, {{at.x, y}, {at.x + width, y + hero}}, hero_words(c, later, learn), hero_has_door(learn, width),
-              commands);
+    said = hero_words(c, later, learn);
+    words = draw_hero(c, {{at.x, y}, {at.x + width, y + hero}}, said, hero_has_door(learn, width), commands);
     y += hero + s.px(kGutter);
   }
+  std::optional<std::size_t> told;
   const Box map{{at.x, y}, {at.x + width, at.y + size.y - foot - s.px(8)}};
   std::vector<Part> parts = parts_of(learn);
   if (map_has_room(map) && next) {
     if (!ui.roads) ui.roads = std::make_shared<MapRoads>();
-    draw_chapter_map(learn, chapter_map(learn), map, *ui.roads, commands);
+    const ChapterMap stops = chapter_map(learn);
+    if (const auto lit = draw_chapter_map(learn, stops, map, *ui.roads, commands)) {
+      told = stops.stops[*lit].chapter;
+      if (told != next) said = told_words(stops.stops[*lit], learn.chapters[*told]);
+    }
     y = map.max.y + s.px(kGutter);
     // Chapters without a place stand below it.
     std::erase_if(parts, [](Part& p) {
@@ -256,11 +281,13 @@ void draw_learn_home(const LearnScene& learn, CardUiState& ui, Commands& command
       return p.chapters.empty();
     });
   }
+  if (next) draw_hero_words(learn.chapters[told.value_or(*next)], words, said);
   if (!parts.empty()) y = draw_chapter_cards(learn, parts, {at.x, y}, width, next, commands);
   draw_home_foot(learn, {{at.x, y}, {at.x + width, y + s.px(30)}}, commands);
   y += foot;
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({1, y - at.y - s.px(4)});
+  fade_page();
   ImGui::EndChild();
 }
 

@@ -1,6 +1,7 @@
 // The ways to a lesson: the doors and the line for newcomers, a file, the palette, Enter on the map.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <memory>
@@ -291,6 +292,31 @@ TEST(LearnWays, ThePaletteFindsALessonBeforeLearnWasShown) {
     IM_CHECK(w.state().view.workspace == Workspace::learn);
     IM_CHECK_STR_EQ(w.state().view.learn.lesson.c_str(), "bug-museum");
   }));
+}
+
+// What is told of a chapter stands over the map, which keeps every other in sight.
+TEST(LearnMap, TellsOfAChapterAboveTheMap) {
+  for (const auto& [width, height, scale] : {std::tuple(1280, 720, 1.0F), {1440, 900, 1.0F}, {2880, 1800, 2.0F}}) {
+    TestWindow w(width, height);
+    w.controller().update({ChooseWorkspace{Workspace::learn}, SetScale{scale}});
+    w.draw_frames(4);
+    const LearnScene& learn = *w.controller().model().learn;
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      float top = static_cast<float>(height);  // of the map's stops
+      for (const ChapterScene& c : learn.chapters)
+        if (c.x > 0) top = std::min(top, ctx->ItemInfo(("**/##chapter_" + c.id).c_str()).RectFull.Min.y);
+      for (const ChapterScene& c : learn.chapters) {
+        if (c.x <= 0) continue;
+        ctx->MouseMoveToPos(ctx->ItemInfo(("**/##chapter_" + c.id).c_str()).RectFull.GetCenter());
+        ctx->Yield(2);
+        const DrawnText drawn;
+        ctx->Yield(1);
+        const auto told = std::ranges::find(drawn.places(), c.goal, &DrawnText::Place::text);
+        IM_CHECK(told != drawn.places().end());
+        IM_CHECK_LT(told->bottom, top);
+      }
+    })) << width;
+  }
 }
 
 }  // namespace
