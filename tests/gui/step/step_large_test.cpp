@@ -2,8 +2,11 @@
 // reached by the mouse all the same.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <tuple>
 
+#include "tests/gui/drawn_text.h"
 #include "tests/gui/learn/learn_fixture.h"
 #include "viz/draw/canvas.h"
 #include "viz/step/bars/bars_draw.h"
@@ -119,6 +122,33 @@ TEST(StepAtLargeScales, ALessonsStepBeginsWithItsTilesInSight) {
     ctx->Yield(4);
     IM_CHECK_EQ(page->Scroll.y, 0);
   }));
+}
+
+// What each letter stands for is told whole: on a second line where the panel is too narrow for it.
+TEST(StepLetters, EveryWordStandsWithinThePanel) {
+  for (const auto& [width, height, scale] : {std::tuple(1440, 900, 1.0F), {2880, 1800, 2.0F}}) {
+    TestWindow w(width, height);
+    State state = w.state();
+    state.document.problem.pass = Pass::backward;
+    w.controller().update({SetScale{scale}, SetProblem{state.document.problem}});
+    w.draw_frames(4);
+    const DrawnText drawn;
+    w.draw_frames(1);
+    // The panel is the card at the left; its words keep clear of its edge.
+    const auto& places = drawn.places();
+    const auto head = std::ranges::find(places, "Letters", &DrawnText::Place::text);
+    ASSERT_NE(head, places.end()) << width;
+    constexpr float kPanel = 200, kMargin = 14;
+    const float right = head->left + (kPanel - 2 * kMargin + 1) * scale;
+    int words = 0;
+    for (const DrawnText::Place& p : places) {
+      if (p.left < head->left || p.left > right || p.top < head->bottom) continue;
+      EXPECT_LE(p.right, right) << p.text;
+      EXPECT_EQ(p.text.find("…"), std::string::npos) << p.text;
+      ++words;
+    }
+    EXPECT_GT(words, 20);
+  }
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ void draw_passes(ImDrawList* list, const Box& in, const PassesScene& scene) {
   const float names = s.px(in.width() > s.px(620) ? 186 : 120);
   const float words = in.width() > s.px(620) ? std::min(in.width() * 0.42F, s.px(330)) : 0;
   const Box plot{{in.min.x + names, in.min.y + s.px(16)},
-                 {in.max.x - (words > 0 ? words + s.px(14) : 0), in.max.y - s.px(22)}};
+                 {in.max.x - (words > 0 ? words + s.px(14) : 0), in.max.y - s.px(scene.together.empty() ? 2 : 22)}};
   const float pitch = std::min(plot.height() / 4 - s.px(1), s.px(54)), bar = std::min(pitch - s.px(5), s.px(30));
   if (bar < s.px(6) || plot.width() < s.px(40)) return;
   const float x = plot.min.x + plot.width() * (static_cast<float>(scene.key) + 0.5F) / static_cast<float>(scene.keys);

@@ -357,22 +357,31 @@ void error_words(Cursor& at) {
 
 constexpr float kLettersHead = 21, kLetter = 19, kLeastLetter = 15;  // logical
 
-// Closer together rather than not at all.
+// Closer together rather than not at all; words that are too long for the panel go on below where there is room.
 void letters(Cursor& at, Order order, float bottom) {
   const std::vector<LetterWords> all = letter_words(order);
-  const auto count = static_cast<float>(all.size());
-  const float pitch = std::min(at.s.px(kLetter), (bottom - at.y - at.s.px(kLettersHead + 12)) / count);
-  if (pitch < at.s.px(kLeastLetter)) return;
+  const float room = bottom - at.y - at.s.px(kLettersHead + 12);
+  if (room < at.s.px(kLeastLetter) * static_cast<float>(all.size())) return;
   separator(at);
   draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), tr("Letters"));
   at.y += at.s.px(kLettersHead);
   float words_at = at.s.px(26);
   for (const LetterWords& l : all)
     words_at = std::max(words_at, runs_width({{std::string(l.letter), Face::maths, l.hue, 0, false}}, 14) + at.s.px(8));
+  const float width = at.right - at.left - words_at;
+  const auto lines_of = [&](const LetterWords& l) {
+    const TextRuns runs{word(std::string(tr_of(l.words)))};
+    return std::round(draw_paragraph(at.list, {}, width, 13, runs, 3, false) / line_height(13));
+  };
+  float lines = 0;
+  for (const LetterWords& l : all) lines += lines_of(l);
+  const bool whole = lines * at.s.px(kLeastLetter) <= room;
+  const float pitch = std::min(at.s.px(kLetter), room / (whole ? lines : static_cast<float>(all.size())));
   for (const LetterWords& l : all) {
     draw_runs(at.list, {at.left, at.y}, 14, {{std::string(l.letter), Face::maths, l.hue, 0, false}});
-    draw_text(at.list, {at.left + words_at, at.y + at.s.px(1)}, Face::text, 13, colour_of(Token::dim), tr_of(l.words));
-    at.y += pitch;
+    draw_paragraph(at.list, {at.left + words_at, at.y + at.s.px(1)}, width, 13, {word(std::string(tr_of(l.words)))},
+                   whole ? 3 : 1);
+    at.y += pitch * (whole ? lines_of(l) : 1);
   }
 }
 

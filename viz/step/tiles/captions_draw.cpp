@@ -31,13 +31,14 @@ TextRuns brief_words(TextRuns words) {
   return words;
 }
 
-PlacedCaption place_caption(const Drawn& d, const TilesBand& band, std::size_t n, bool brief) {
+// In letters of `most` at most.
+PlacedCaption place_caption(const Drawn& d, const TilesBand& band, std::size_t n, bool brief, float most) {
   const Column c = d.scene.columns[n];
   const bool query = d.scene.look->column(c)->title == TitleKind::rows;
   CaptionScene caption = d.scene.captions[static_cast<std::size_t>(c)];
   if (brief) caption.words = brief_words(std::move(caption.words));
   const TilePlace& place = d.layout.places[static_cast<std::size_t>(c)];
-  PlacedCaption out{caption.words, 14, 0, 0, caption.live, c};
+  PlacedCaption out{caption.words, most, 0, 0, caption.live, c};
   const float room = place.box.width() + d.s.px(c == d.scene.look->output || query ? 40 : 60);
   while (out.size > 11 && runs_width(out.words, out.size) > room) out.size -= 1;
   // Beside Q stands S, whose caption is the wider: what Q does gives way.
@@ -53,7 +54,7 @@ PlacedCaption place_caption(const Drawn& d, const TilesBand& band, std::size_t n
 }
 
 // Logical: between two, on a phone, where they are read one by one, and from one to the middle of its column.
-constexpr float kCaptionGap = 9, kPhoneGap = 12, kCaptionReach = 8;
+constexpr float kCaptionGap = 10, kPhoneGap = 12, kCaptionReach = 8;
 
 float caption_gap(const Drawn& d) {
   return d.s.px(d.layout.in_bands() ? kPhoneGap : kCaptionGap);
@@ -88,7 +89,7 @@ bool move_aside(const Drawn& d, const TilesBand& band, const std::vector<PlacedC
 
 // The live term first; of the others those that reach into none: in few words, or a little aside, where they have no
 // room otherwise. `brief`: in few words from the first.
-std::vector<PlacedCaption> placed_captions(const Drawn& d, const TilesBand& band, bool brief) {
+std::vector<PlacedCaption> placed_captions(const Drawn& d, const TilesBand& band, bool brief, float most) {
   std::vector<std::size_t> order;
   for (std::size_t n = band.first; n < band.first + band.count; ++n)
     if (!d.scene.captions[static_cast<std::size_t>(d.scene.columns[n])].words.empty()) order.push_back(n);
@@ -96,8 +97,8 @@ std::vector<PlacedCaption> placed_captions(const Drawn& d, const TilesBand& band
       order, [&](std::size_t n) { return d.scene.captions[static_cast<std::size_t>(d.scene.columns[n])].live; });
   std::vector<PlacedCaption> placed;
   for (const std::size_t n : order) {
-    PlacedCaption c = place_caption(d, band, n, brief);
-    if (!is_free(d, placed, c) && !move_aside(d, band, placed, c)) c = place_caption(d, band, n, true);
+    PlacedCaption c = place_caption(d, band, n, brief, most);
+    if (!is_free(d, placed, c) && !move_aside(d, band, placed, c)) c = place_caption(d, band, n, true, most);
     if (c.live || is_free(d, placed, c) || move_aside(d, band, placed, c)) placed.push_back(std::move(c));
   }
   return placed;
@@ -107,8 +108,15 @@ std::vector<PlacedCaption> placed_captions(const Drawn& d, const TilesBand& band
 
 void draw_captions(const Drawn& d, const TilesBand& band) {
   if (!d.layout.has_captions) return;
-  std::vector<PlacedCaption> captions = placed_captions(d, band, false), brief = placed_captions(d, band, true);
-  if (brief.size() > captions.size() || d.scene.look->in_halves) captions = std::move(brief);
+  // Smaller letters, or fewer words, where that brings more of them to their columns. Halves abreast have the same few.
+  std::vector<PlacedCaption> captions;
+  for (const float size : {14.0F, 12.5F, 11.0F}) {
+    for (const bool brief : {false, true}) {
+      if (d.scene.look->in_halves && !brief) continue;
+      if (auto placed = placed_captions(d, band, brief, size); placed.size() > captions.size())
+        captions = std::move(placed);
+    }
+  }
   for (const PlacedCaption& c : captions) {
     draw_runs(d.list, {c.x, band.captions_top + d.s.px(4)}, c.size, c.words);
     if (!c.live) continue;
