@@ -203,6 +203,17 @@ void tell(RankLanesScene& scene) {
   if (most.lanes.size() < 2) scene.reason.clear();
 }
 
+// Of the runs that are ticked one whose rings were measured along another axis; empty where none was.
+std::string not_on_this_axis(const BenchSlices& slices, const Model& model) {
+  for (const BenchSlice& slice : slices) {
+    const ListedRun* run = find_run(model, slice.run);
+    if (!slice.elsewhere || run == nullptr || std::ranges::none_of(run->run.rows, has_lanes)) continue;
+    return phrase("Run {} has rings, measured along {}. The axis here is {}: untick the other runs to see its lanes.",
+                  slice.letter, axis_letter(*slice.elsewhere), axis_letter(slices.front().axis));
+  }
+  return {};
+}
+
 }  // namespace
 
 bool has_rank_lanes(const State& state, const Model& model) {
@@ -233,6 +244,7 @@ RankLanesScene rank_lanes(const State& state, const Model& model) {
     scene.empty =
         tr("No ring on screen has lanes. Run a sweep along the axis ranks here, or open a session written by attnscope "
            "ring -o.");
+    if (const std::string words = not_on_this_axis(shown.slices, model); !words.empty()) scene.empty = words;
     return scene;
   }
   if (!along_ranks) {

@@ -146,7 +146,7 @@ void draw_forecast(const RingLanes& ring, const ForecastLane& lane, const LaneAx
   const float wide = text_width(Face::text, 12, lane.words);
   const float left = end + s.px(8) + wide < box.max.x ? end + s.px(8) : axis.left + s.px(8);
   draw_text_in(list, {{left, box.min.y}, {box.max.x, box.max.y}}, Align::left, Face::text, 12,
-               colour(s.theme, Token::text), elided_text(Face::text, 12, lane.words, box.max.x - left));
+               colour(s.theme, Token::text), fitted_text(Face::text, 12, lane.words, box.max.x - left));
   if (!ImGui::IsItemHovered()) return;
   draw_outline(list, {{axis.left, box.min.y}, {end, box.max.y}}, dim, 1, 2);
   tooltip(lane.words + "\n" + forecast_tip(ring));
@@ -175,14 +175,14 @@ void draw_ring(const RankLanesScene& scene, std::size_t n, const LaneAxis& axis,
   ImVec2 at = ImGui::GetCursorScreenPos();
   const float pace = text_width(Face::mono, 12, ring.pace), title = text_width(Face::bold, 13, ring.title);
   const bool beside = title + pace + s.px(24) < width;
-  draw_text(list, at, Face::bold, 13, colour(s.theme, Token::text), elided_text(Face::bold, 13, ring.title, width));
+  draw_text(list, at, Face::bold, 13, colour(s.theme, Token::text), fitted_text(Face::bold, 13, ring.title, width));
   if (beside) draw_text(list, {at.x + title + s.px(12), at.y}, Face::mono, 12, colour(s.theme, Token::text), ring.pace);
   at.y += s.px(kTitle);
   if (!beside) {
-    draw_text(list, at, Face::mono, 12, colour(s.theme, Token::text), elided_text(Face::mono, 12, ring.pace, width));
+    draw_text(list, at, Face::mono, 12, colour(s.theme, Token::text), fitted_text(Face::mono, 12, ring.pace, width));
     at.y += s.px(kWords);
   }
-  draw_text(list, at, Face::text, 12, colour(s.theme, Token::dim), elided_text(Face::text, 12, ring.words, width));
+  draw_text(list, at, Face::text, 12, colour(s.theme, Token::dim), fitted_text(Face::text, 12, ring.words, width));
   at.y += s.px(kWords + 4);
   const float pitch = s.px(kLane + kLaneGap), top = at.y;
   const float bottom = top + pitch * static_cast<float>(ring.lanes.size()) - s.px(kLaneGap);
