@@ -66,8 +66,8 @@ Standing standing(std::string_view query, std::string_view text, std::string_vie
 }  // namespace
 
 std::vector<PaletteHit> palette_hits(const std::vector<PaletteEntry>& entries, std::string_view query) {
-  constexpr int kWholeWord = 6;
-  constexpr int kQuestion = 18;  // where words fit both, what is done comes before what is asked
+  constexpr int kWholeWord = 12;  // more than the initials of other words make
+  constexpr int kQuestion = 18;   // where words fit both, what is done comes before what is asked
   std::vector<PaletteHit> hits;
   for (std::size_t n = 0; n < entries.size(); ++n) {
     const PaletteEntry& entry = entries[n];
