@@ -61,8 +61,9 @@ void known_files(const std::vector<KnownFile>& files, Commands& commands) {
     for (const KnownFile& f : files) {
       if (!is(f)) continue;
       const std::filesystem::path path(f.path);
-      const std::string words =
-          bundled ? f.words : fmt::format("{}  in {}", path.filename().string(), path.parent_path().string());
+      const std::string words = bundled
+                                    ? fmt::format("{}  {}", path.stem().string(), f.words)
+                                    : fmt::format("{}  in {}", path.filename().string(), path.parent_path().string());
       const float width = popup_width(kFieldWidth);
       const std::string shown = fitted_text(Face::text, 14, words, width);
       if (!ImGui::Selectable(fmt::format("{}##{}", shown, f.path).c_str(), false, 0, {width, 0})) continue;

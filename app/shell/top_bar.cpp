@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -230,21 +232,31 @@ struct OriginWords {
   bool doubt = false;  // it does not hold together
 };
 
+// One a line, with the letters that their lines carry; each file once, below.
+std::string words_of_runs(const State& state, const std::vector<const ListedRun*>& runs) {
+  std::string words, files;
+  std::set<std::string> told;
+  for (std::size_t n = 0; n < runs.size(); ++n) {
+    const SweepRun& run = runs[n]->run;
+    words += fmt::format("{}{}: {}", n > 0 ? "\n" : "", static_cast<char>('A' + n), words_of(state.document.runs, run));
+    const std::string file = std::filesystem::path(run.provenance.file).filename().string();
+    if (run.provenance.loaded && !file.empty() && told.insert(file).second) files += "\n" + file;
+  }
+  return words + files;
+}
+
 OriginWords origin_of(const State& state, const Model& model) {
   if (state.view.workspace == Workspace::bench || state.view.workspace == Workspace::profile) {
     std::vector<const ListedRun*> runs = shown_runs(state.document.runs, model);
     if (state.view.workspace == Workspace::profile)
       if (const ListedRun* run = profile_stand_in(state, model); run != nullptr) runs = {run};
     if (runs.empty()) return {true, tr("nothing measured yet"), model.here.device};
-    std::string more;
-    for (const ListedRun* r : runs) {
-      const Provenance& p = r->run.provenance;
-      if (!more.empty()) more += "\n";
-      more += p.loaded ? phrase("{}, measured on {} on {}", p.file, p.device, p.date) : p.device;
-    }
     const Provenance& last = runs.back()->run.provenance;
-    if (runs.size() > 1) return {!last.loaded, phrase("{} runs", runs.size()), more};
-    if (last.loaded) return {false, phrase("loaded: {}, {}", last.device, last.date.substr(0, 10)), more};
+    if (runs.size() > 1) return {!last.loaded, phrase("{} runs", runs.size()), words_of_runs(state, runs)};
+    const std::string day = last.date.substr(0, 10);
+    const std::string more =
+        last.loaded ? phrase("{}, measured on {} on {}", last.file, last.device, day) : last.device;
+    if (last.loaded) return {false, phrase("loaded: {}, {}", last.device, day), more};
     return {true, tr("measured here"), more};
   }
   if (model.recording == nullptr) return {true, tr("nothing recorded"), model.recording_error};

@@ -95,7 +95,7 @@ std::string held_words(const Session& s) {
 std::string words_of_file(const Session& s) {
   if (s.runs.empty()) return {};
   const SweepRun& run = s.runs.front();
-  return fmt::format("{}: {}{}, {}, {}", held_words(s), run.provenance.device,
+  return fmt::format("{}: {}{}, {}, {}", held_words(s), short_device(run.provenance.device),
                      s.runs.size() > 1 ? plural(s.runs.size() - 1, " and {} other run", " and {} other runs") : "",
                      plural(rows_of(s), "{} row", "{} rows"), run.date.substr(0, 10));
 }
