@@ -154,7 +154,7 @@ void PageFlow::foot() {
   constexpr double kSize = 8.5;
   const double y = paper_.height - kBottom + 26;
   const TextRuns number{word(phrase("page {}", page_), Token::dim)};
-  pdf_.words(kSide, y, kSize, {word(foot_, Token::dim)});
+  pdf_.words(kSide, y, 8, {{foot_, Face::mono, Token::dim, 0, false}});  // a command
   pdf_.words(paper_.width - kSide - pdf_.width(kSize, number), y, kSize, number);
 }
 
