@@ -312,7 +312,10 @@ void set_headline(LadderScene& scene, const Rows& rows, const Measurement* refer
 std::string note_of(const LadderScene& scene, const Rows& rows, const BenchSlice& slice,
                     const std::vector<std::string>& gone) {
   std::string note = describe(rows.front()->key.problem) + ".";
-  if (const std::string source = source_words(slice); !source.empty()) note += " " + sentence(source);
+  if (std::string source = source_words(slice); !source.empty()) {
+    if (source[0] >= 'a' && source[0] <= 'z') source[0] = static_cast<char>(source[0] - 'a' + 'A');
+    note += " " + sentence(source);
+  }
   if (!scene.share_title.empty()) note += phrase(" Bars: {}.", scene.share_title);
   if (!gone.empty()) note += phrase(" No row has values for {}.", fmt::join(gone, ", "));
   return note;

@@ -10,6 +10,7 @@
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/hands.h"
+#include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 
@@ -157,7 +158,7 @@ void draw_source_pair(const SourcePairScene& scene, SourcePairUiState& ui, ImVec
       for (std::size_t side = 0; side < 2; ++side) {
         const std::string words = fmt::format("{}.cu {}", scene.kernels.at(side), scene.notes.at(side));
         draw_text(ImGui::GetWindowDrawList(), {at.x + (side == 0 ? 0 : half + s.px(kBetween)), at.y}, Face::text, 12,
-                  colour(s.theme, Token::dim), elided_text(Face::text, 12, words, half));
+                  colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, half));
       }
       ImGui::Dummy({width, s.px(16)});
       ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
@@ -55,7 +58,8 @@ Label label_of(const MosaicColumn& column, const Box& cells) {
   Label label;
   label.column = &column;
   const float room = along(cells, column.to) - along(cells, column.from);
-  const std::string brief = column.share.substr(0, column.share.find(' '));
+  const double percent = std::strtod(column.share.c_str(), nullptr);
+  const std::string brief = percent < 0.95 ? "<1 %" : fmt::format("{:.0f} %", percent);
   label.width = sign_width(column.sign, 11) + style().px(kGap);
   for (const std::string& share : {brief, column.share, column.share + "  " + column.time}) {
     const float width = std::max(label.width, text_width(Face::mono, 11, share) + style().px(2));
