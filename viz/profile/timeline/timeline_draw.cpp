@@ -1,5 +1,5 @@
-// Time to the right; who computes above, what lies in memory below, so that a release is a vertical line. All of that is
-// on one screen: lanes take the height that is left.
+// Time to the right; who computes above, what lies in memory below, so that a release is a vertical line. All of
+// that is on one screen: lanes take the height that is left.
 #include "viz/profile/timeline/timeline_draw.h"
 
 #include <algorithm>

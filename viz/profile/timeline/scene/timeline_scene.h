@@ -272,8 +272,8 @@ struct RowPlaces {
   std::map<std::pair<std::size_t, bool>, std::size_t> products;  // true: of O
   std::map<std::int32_t, std::size_t> slots;
 };
-// The slots of its ring; who released whom; the critical path with its rows and shares, whose parts it returns, parallel
-// to the shares.
+// The slots of its ring; who released whom; the critical path with its rows and shares, whose parts it returns,
+// parallel to the shares.
 void add_slots(PipelineScene& s, const Pipeline& p, RowPlaces& places);
 void add_releases(PipelineScene& s, const Pipeline& p, const RowPlaces& places);
 std::vector<PathPart> add_path(PipelineScene& s, const Pipeline& p, const RowPlaces& places);
