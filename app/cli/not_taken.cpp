@@ -14,12 +14,10 @@ struct NotTaken {
 constexpr NotTaken kNotTaken[] = {
     {"--sink", marked("No kernel supports a sink logit per head. Instead, add a first key whose score is set by a bias "
                       "(--bias-shape) and whose row of V is 0.")},
-    {"--cu-seqlens",
-     marked("No kernel supports packed lengths. The closest alternative is to pad all batches to one length and use "
-            "--key-lengths: keys beyond a batch's length are masked, but queries beyond it still cost time.")},
-    {"--varlen",
-     marked("No kernel supports packed lengths. The closest alternative is to pad all batches to one length and use "
-            "--key-lengths: keys beyond a batch's length are masked, but queries beyond it still cost time.")},
+    {"--cu-seqlens", marked("No kernel supports packed lengths. The closest alternative is to pad all batches to one "
+                            "length and use --key-lengths, which masks the padded keys but not the padded queries.")},
+    {"--varlen", marked("No kernel supports packed lengths. The closest alternative is to pad all batches to one "
+                        "length and use --key-lengths, which masks the padded keys but not the padded queries.")},
 };
 
 }  // namespace

@@ -89,10 +89,10 @@ std::vector<egl::Handle> displays_of(const egl::Functions& f) {
 }
 
 tl::unexpected<Error> missing_library(const char* library, const char* package, const Error& why) {
-  return fail(ErrorKind::cannot_run,
-              phrase("Cannot draw a picture: {} is missing ({}). On Debian and Ubuntu it is in the package {}: apt "
-                     "install {}.",
-                     std::string(library), why.message, package, package));
+  return fail(
+      ErrorKind::cannot_run,
+      phrase("Cannot draw a picture: {} is missing ({}). On Debian and Ubuntu, install the package {}: apt install {}.",
+             std::string(library), why.message, package, package));
 }
 
 }  // namespace

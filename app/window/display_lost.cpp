@@ -31,8 +31,9 @@ int say_and_end(void* /*display*/) {
 int say_display_has_gone() {
   const auto folder = run_folders().runs;
   const std::string rows =
-      folder.empty() ? ""
-                     : phrase(" The finished rows are in {}. The next window you open lists them.", folder.string());
+      folder.empty()
+          ? ""
+          : phrase(" The finished rows are in {}. The next window you open lists your runs.", folder.string());
   std::fputs(printable(phrase("attnscope: the display is gone.{}\n", rows)).c_str(), stderr);
   return kCannotRun;
 }

@@ -60,7 +60,7 @@ std::string glfw_words() {
 tl::unexpected<Error> no_window(const std::string& why) {
   return fail(ErrorKind::cannot_run,
               phrase("Cannot open a window: {}. A window needs a display (DISPLAY or WAYLAND_DISPLAY) with OpenGL 3.3. "
-                     "Without one, `attnscope step` prints the steps and `attnscope shot` draws any view.",
+                     "Without a display, `attnscope step` prints the steps and `attnscope shot` draws any view.",
                      why));
 }
 

@@ -63,7 +63,7 @@ enum class Doing : std::uint8_t { reading, writing };
 
 const char* advice(int error, Doing doing) {
   if (doing == Doing::reading && (error == EACCES || error == EPERM))
-    return tr(" You do not have permission to read it; try chmod u+r.");
+    return tr(" You do not have permission to read the file; try chmod u+r.");
   switch (error) {
     case ENOSPC:
     case EDQUOT:

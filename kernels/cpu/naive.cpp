@@ -88,7 +88,8 @@ KernelRow cpu_multicore_row() {
   row.options = kOptions;
   row.what =
       marked("The definition, with a head's rows divided among all cores. This is the baseline among the CPU kernels.");
-  row.teaches = marked("Rows are independent, so the cores can compute them in parallel. The bytes stay the same.");
+  row.teaches = marked(
+      "Rows are independent, so the cores can compute them in parallel. The number of bytes moved stays the same.");
   return row;
 }
 

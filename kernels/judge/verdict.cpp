@@ -134,10 +134,10 @@ std::string unjudged_words(const Verdict& v) {
               : phrase("{} elements of {}, which a non-finite V may or may not reach", j.unjudged.from_v, name));
     }
     if (j.unjudged.overflow > 0) {
-      parts.push_back(phrase("{} elements of {}, which are beyond the range of the dtype", j.unjudged.overflow, name));
+      parts.push_back(phrase("{} elements of {}, which are outside the range of the dtype", j.unjudged.overflow, name));
     }
     if (j.unjudged.beyond_fp32 > 0) {
-      parts.push_back(phrase("{} {}, whose scores are beyond the range of fp32", j.unjudged.beyond_fp32, name));
+      parts.push_back(phrase("{} {}, whose scores are outside the range of fp32", j.unjudged.beyond_fp32, name));
     }
   }
   return fmt::format("{}", fmt::join(parts, "; "));

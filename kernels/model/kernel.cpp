@@ -88,7 +88,7 @@ Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& str
 Result<void> check_tensors(const Plan& plan, const Buffers& buffers) {
   const auto refuse = [&](std::string_view what, std::string_view would_do) {
     return bad_input(phrase(
-        "{} on {}: {} was passed as a tensor, but the problem and the compiled kernel have no such tensor; use {}.",
+        "{} on {}: {} was passed as a tensor, but neither the problem nor the compiled kernel has this tensor; use {}.",
         plan.kernel->id, describe(plan.problem), what, would_do));
   };
   if (buffers.in.has(Tensor::key_lengths) && plan.problem.mask.key_lengths.empty())

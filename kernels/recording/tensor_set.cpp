@@ -43,8 +43,8 @@ bool fits(const std::vector<std::string>& words, std::int64_t each, std::int64_t
 
 Error no_tensor(const Problem& p, Tensor t, const std::string& where) {
   return {ErrorKind::bad_input,
-          phrase("{}: {} cannot be stored with {}, because that problem has no such tensor or defines it itself.",
-                 where, words_of(t), describe(p))};
+          phrase("{}: {} cannot be stored with {}: the problem has no such tensor or defines it itself.", where,
+                 words_of(t), describe(p))};
 }
 
 Result<void> check_named_tensors(const Problem& p, std::int64_t splits, std::span<const NamedTensor> tensors,
@@ -68,9 +68,8 @@ Result<void> check_named_tensors(const Problem& p, std::int64_t splits, std::spa
 Result<void> check_labels(const Problem& p, const Labels& labels, const std::string& where) {
   for (const auto& [what, words, each] : {std::tuple{"rows", &labels.rows, p.Lq}, {"columns", &labels.columns, p.Lk}}) {
     if (words->size() > kMaxLabels || !fits(*words, each, p.B)) {
-      return bad_input(
-          phrase("{}: {} labels for {}, but the problem has {}, or {} over all its batches; the limit is {}.", where,
-                 words->size(), what, each, each * p.B, kMaxLabels));
+      return bad_input(phrase("{}: {} labels for {}; use {} (one batch) or {} (all batches), but at most {}.", where,
+                              words->size(), what, each, each * p.B, kMaxLabels));
     }
     const auto longest = std::ranges::max_element(*words, {}, [](const std::string& word) { return word.size(); });
     if (longest != words->end() && longest->size() > kMaxLabelBytes) {

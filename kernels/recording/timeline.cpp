@@ -121,9 +121,9 @@ class Check {
                         lane.block < static_cast<std::int64_t>(t_.blocks.size());
       if (!good) return refuse(phrase("lane {} has an invalid block, rank or index.", n));
       if (lane.first != next || lane.count < 1 || lane.count > static_cast<std::int64_t>(t_.events.size()) - next) {
-        return refuse(
-            phrase("the {} events of lane {} do not continue the earlier ones: of {} events, {} are already used.",
-                   lane.count, n, t_.events.size(), next));
+        return refuse(phrase(
+            "the {} events of lane {} do not follow the previous lane's: of {} events, {} belong to earlier lanes.",
+            lane.count, n, t_.events.size(), next));
       }
       if (auto sound = events_of(n); !sound) return sound;
       next += lane.count;

@@ -30,14 +30,13 @@ inline constexpr Counters1 kWarpEfficiency{"smsp__thread_inst_executed_per_inst_
 inline constexpr std::string_view kNoCpuDram =
     marked("this version does not read a CPU's memory counters; use a GPU kernel on an NVIDIA GPU");
 inline constexpr std::string_view kNoGpuCounter =
-    marked("this is a GPU counter, but the kernel runs on the CPU; use a GPU kernel on an NVIDIA GPU");
+    marked("this figure is a GPU counter, but the kernel runs on the CPU; use a GPU kernel on an NVIDIA GPU");
 inline constexpr std::string_view kNoSensor =
-    marked("this is a GPU sensor reading, but the kernel runs on the CPU; use a GPU kernel");
+    marked("this figure is a GPU sensor reading, but the kernel runs on the CPU; use a GPU kernel");
 inline constexpr std::string_view kNoLaunches = marked(
-    "this describes a GPU kernel's launches, but the kernel runs on the CPU, where the whole call is "
-    "timed");
+    "this figure describes a GPU kernel's launches, but the kernel runs on the CPU, where the whole call is timed");
 inline constexpr std::string_view kNoCompiler =
-    marked("this comes from the GPU compiler, but the kernel runs on the CPU; use a GPU kernel");
+    marked("this figure comes from the GPU compiler, but the kernel runs on the CPU; use a GPU kernel");
 
 inline constexpr std::string_view kNoOtherRow = marked("this row was not compared with others");
 

@@ -105,7 +105,7 @@ Figure against_run(const Measurement& m) {
   if (m.time.n == 0) return untimed(m);
   if (m.time.median <= 0) return none(marked("the median time is not above 0"));
   if (m.peaks.reference_us <= 0)
-    return none(fmt::format("{} has no time for this kernel on this problem", m.peaks.reference));
+    return none(fmt::format("{} has no measured time for this kernel on this problem", m.peaks.reference));
   return derived(m.peaks.reference_us / m.time.median, fmt::format("against {}", m.peaks.reference));
 }
 
@@ -259,11 +259,11 @@ constexpr std::array kMetrics{
     computed("time_spread_pct", marked("Spread"), "%", time, down,
              marked("Distance between the quartiles as a fraction of the median."), "100 (q3 - q1) / median", spread),
     of_launches("launch_span_us", marked("First start to last end"), "us", time, down,
-                marked("Time from the start of the first launch to the end of the last; median of the repeats. It "
-                       "includes gaps, which the kernel's time excludes.")),
+                marked("Time from the start of the first launch to the end of the last; median of the repeats. This "
+                       "span includes gaps, which the kernel's time excludes.")),
     sensed("sm_clock_mhz", marked("SM clock, NVML"), "MHz", time, neither,
            marked("Clock of the GPU's SMs as read by NVML between launches while the kernel was timed; median of "
-                  "several readings. Drops within a launch are missed.")),
+                  "several readings. Drops in clock rate within a launch are missed.")),
     sensed("sm_clock_spread_pct", marked("SM clock, NVML spread"), "%", time, down,
            marked("Range of NVML's SM clock readings, as a fraction of the highest.")),
     sensed("gpu_temperature_c", marked("Temperature"), "C", time, neither,
@@ -304,7 +304,7 @@ constexpr std::array kMetrics{
                "kernel's products run there, otherwise that of fp32 multiply-adds."),
         marked("100 rate / measured peak"), peak_share),
     counted("tensor_pipe_pct", marked("Tensor pipe"), "%", compute, neither,
-            marked("Fraction of the active time that the tensor cores were busy."), kTensorPipe, kNoGpuCounter),
+            marked("Fraction of the active time during which the tensor cores were busy."), kTensorPipe, kNoGpuCounter),
     counted("warp_efficiency_pct", marked("Warp efficiency"), "%", compute, up,
             marked("Average percentage of a warp's 32 threads that take part in an instruction."), kWarpEfficiency,
             kNoGpuCounter),
@@ -345,7 +345,7 @@ constexpr std::array kMetrics{
     compiled("shared_dynamic_bytes", marked("Dynamic shared memory"), "B", shared_memory, neither,
              marked("Shared memory that the launch requests for a block.")),
     counted("shared_wavefronts_count", marked("Shared wavefronts"), "1", shared_memory, neither,
-            marked("Passes through shared memory that all accesses needed."), kWavefronts, kNoGpuCounter),
+            marked("Number of shared-memory passes that all accesses needed."), kWavefronts, kNoGpuCounter),
     counted("shared_conflicts_count", marked("Bank conflicts"), "1", shared_memory, down,
             marked("Extra passes caused by threads of a warp accessing the same bank."), kConflicts, kNoGpuCounter),
     computed("compulsory_bytes", marked("Compulsory bytes"), "B", prediction, down,

@@ -13,27 +13,28 @@ namespace {
 constexpr auto kReasons = std::to_array<StallReason>({
     {"selected", "Selected", marked("No stall: the warp was picked and issued an instruction."), WarpState::issues},
     {"not_selected", marked("Not selected"),
-     marked("The warp could issue, but the scheduler picked another. If this is frequent, there are enough warps."),
+     marked(
+         "The warp could issue, but the scheduler picked another. If this wait is frequent, there are enough warps."),
      WarpState::ready},
     {"dispatch_stall", marked("Dispatch stall"),
      marked("The warp was picked, but its instruction was held back by a conflict over registers or another resource."),
      WarpState::dispatch},
     {"wait", "Wait",
      marked("A dependency of fixed length: the cycles until the previous result is ready. More independent "
-            "instructions in between hide this wait."),
+            "instructions hide this wait."),
      WarpState::last},
     {"math_pipe_throttle", marked("Math pipe throttle"),
-     marked("The pipe that its next instruction needs (FMA, ALU, tensor) is busy with other warps: that pipe "
-            "is the limit."),
+     marked("The pipe that the warp's next instruction needs (FMA, ALU, tensor) is busy with other warps: that pipe is "
+            "the limit."),
      WarpState::pipe},
     {"short_scoreboard", marked("Short scoreboard"),
-     marked("Waits for a result from the memory input/output (MIO) pipes, but not from device memory. It "
-            "may be a load from shared memory, or exp in the special function unit. Bank conflicts lengthen it."),
+     marked("Waits for a result from the memory input/output (MIO) pipes, but not from device memory. Examples are "
+            "loads from shared memory and exp in the special function unit. Bank conflicts lengthen this wait."),
      WarpState::queue},
     {"mio_throttle", marked("MIO throttle"),
      marked("The queue of the memory input/output (MIO) pipes is full: shared-memory loads and stores, exp in the "
-            "special function unit, and dynamic branches. Fewer and wider shared-memory accesses relieve it (float4 "
-            "instead of float, or ldmatrix)."),
+            "special function unit, and dynamic branches. Fewer and wider shared-memory accesses relieve the queue "
+            "(float4 instead of float, or ldmatrix)."),
      WarpState::queue},
     {"long_scoreboard", marked("Long scoreboard"),
      marked("Waits for data from device memory: a load through L1 and L2, or the local memory of spilled "
@@ -55,8 +56,8 @@ constexpr auto kReasons = std::to_array<StallReason>({
     {"warpgroup_arrive", marked("Warpgroup arrive"),
      marked("On Hopper: waits until the warps of its warpgroup have arrived."), WarpState::fetch},
     {"no_instructions", marked("No instructions"),
-     marked("Waits for its next instruction, which is not in the instruction cache or follows a jump. "
-            "This is frequent in long unrolled loops."),
+     marked("Waits for its next instruction, which is not in the instruction cache or follows a jump. Frequent in long "
+            "unrolled loops."),
      WarpState::fetch},
     {"branch_resolving", marked("Branch resolving"), marked("Waits until the target of a branch is known."),
      WarpState::fetch},

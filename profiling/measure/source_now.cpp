@@ -24,8 +24,8 @@ std::string SourcesNow::why_another(const Timeline& t) {
   const std::string& now = at->second;
   if (now == t.source_hash) return {};
   return phrase(
-      "This timeline was recorded with a different source of {}: {}, not {}. Record it again with attnscope timeline "
-      "{}.",
+      "This timeline was recorded with a different source of {}: {}, not {}. Record a new timeline with attnscope "
+      "timeline {}.",
       t.kernel, t.source_hash.substr(0, kLetters), now.substr(0, kLetters), t.kernel);
 }
 

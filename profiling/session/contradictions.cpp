@@ -48,7 +48,7 @@ void Contradictions::judge(Measurement& m, std::size_t number) {
   const auto off = std::ranges::find_if(v.outputs, [](const OutputVerdict& j) { return !j.within(); });
   if (off == v.outputs.end()) return;
   v.pass = false;
-  v.reason = phrase("the file says that the output passes, but {} off by {:.3g}, and {:.3g} is allowed",
+  v.reason = phrase("the file says that the output passes, but {} off by {:.3g}, and only {:.3g} is allowed",
                     off->tensor == Tensor::o ? tr("it is") : phrase("its {} is", words_of(off->tensor)), off->error,
                     off->allowed);
   if (verdicts_++ == 0) first_verdict_ = phrase("measurement {}: {}", number, v.reason);

@@ -52,7 +52,7 @@ bool narrow(std::vector<Partner>& found, const Fits& fits) {
 Partner partner_of(const Measurement& m, std::span<const SweepRun> earlier, std::string& why) {
   std::vector<Partner> found = candidates(m, earlier);
   if (found.empty()) {
-    why = tr("the session has no time for this kernel on this problem");
+    why = tr("the session has no measured time for this kernel on this problem");
     return {};
   }
   if (!narrow(found, [&](const Measurement& row) { return row.key.device == m.key.device; })) {
@@ -67,7 +67,7 @@ Partner partner_of(const Measurement& m, std::span<const SweepRun> earlier, std:
   const bool resolved = m.state == RowState::done;
   const bool same = narrow(found, [&](const Measurement& row) { return row.key.options == m.key.options; });
   if (!same && resolved && found.size() > 1) {
-    why = phrase("the session has {} such rows, each with different options", found.size());
+    why = phrase("the session has {} matching rows, each with different options", found.size());
     return {};
   }
   return found.back();

@@ -29,7 +29,7 @@ constexpr LaneState kStates[] = {
     {"P", StateKind::work, StateOf::p, marked("exponentials, sums, packing")},
     {"issue O", StateKind::flight, StateOf::o, marked("hands O to the tensor cores")},
     {"wait O", StateKind::wait, StateOf::o, marked("waits for O")},
-    {"hand on", StateKind::work, StateOf::none, marked("releases a tile that its rows do not see")},
+    {"hand on", StateKind::work, StateOf::none, marked("releases a tile that none of its rows see")},
     {"store", StateKind::work, StateOf::o, marked("stores O and LSE")},
     {"S", StateKind::work, StateOf::s, marked("computes S and requests the next copies")},
     {"P V", StateKind::work, StateOf::o, marked("exponentials and O")},

@@ -118,7 +118,7 @@ Result<TuneResult> result_from_json(const json& j, const TunedKey* key) {
     r.tiles.push_back(*std::move(tile));
   }
   r.tiles[r.usual].tile.usual = true;
-  if (r.tiles[r.chosen].fate != TileFate::timed) return bad_input(tr("the tile it chose was not timed"));
+  if (r.tiles[r.chosen].fate != TileFate::timed) return bad_input(tr("the chosen tile was not timed"));
   return r;
 }
 

@@ -185,7 +185,7 @@ Result<void> check_distinct(const std::vector<NamedFile>& inputs, const std::vec
     }
     for (std::size_t before = 0; before < n; ++before) {
       if (outputs[before].file.empty() || !same_file(outputs[before].file, out.file)) continue;
-      return bad_input(phrase("{} and {} name the same file.", outputs[before].option, out.option));
+      return bad_input(phrase("{} and {} name the same file; use two files.", outputs[before].option, out.option));
     }
   }
   return ok();

@@ -379,7 +379,7 @@ Command add_bench(Parser program) {
   parser.add_option("--seed", a->seed, tr("Seed of the generator"))->type_name("N");
   parser.add_option("--repeats", a->repeats, tr("Minimum number of repeats per point"))->type_name("N");
   parser.add_option("--verify", a->verify, tr("Output rows to check: sampled, full or none"))->type_name("WHICH");
-  parser.add_option("--time-limit", a->time_limit, tr("Seconds for the repeats of one point; default: 1"))
+  parser.add_option("--time-limit", a->time_limit, tr("Seconds to spend on each point's repeats; default: 1"))
       ->type_name("SECONDS");
   add_hang_limit(
       parser, a->hang_limit,

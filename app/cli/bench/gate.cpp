@@ -59,7 +59,7 @@ Result<void> GateArguments::judge(std::span<const Measurement> rows, const Prove
   }
   std::string words = phrase("{} of {} rows fell below {} of their earlier speed: {}.", fallen.size(), held.rows.size(),
                              *fail_under, fmt::join(fallen, ", "));
-  if (in_noise > 0) words += phrase(" {} of them may be noise; use a longer --time-limit to find out.", in_noise);
+  if (in_noise > 0) words += phrase(" {} of the rows may be noise; use a longer --time-limit to find out.", in_noise);
   return fail(ErrorKind::failed, words);
 }
 

@@ -191,7 +191,7 @@ Command add_inspect(Parser program) {
   parser.add_flag("--json", a->as_json, tr("Print JSON"));
   parser.add_flag("--no-cache", a->no_cache, tr("Recompile without the cache"));
   parser.footer(
-      tr("The compiler reports registers, shared memory and spills. Occupancy is computed from them. These figures "
+      tr("The compiler reports registers, shared memory and spills, from which occupancy is computed. These figures "
          "have the origin \"compiled\".\n"
          "Examples:\n"
          "  attnscope inspect flash_simt --arch sm_75,sm_80,sm_90a --head-dim 64\n"

@@ -89,7 +89,7 @@ Command add_profile(Parser program) {
   parser.add_option("--arch", a->arch, tr("Architecture; default: that of the session, or sm_90a"))->type_name("SM");
   parser
       .add_option("--session", a->session,
-                  tr("Read the measurements from this file; without problem options, those of its longest problem"))
+                  tr("Read the measurements from this file; default problem: the longest in the file"))
       ->type_name("FILE.attn");
   parser.add_flag("--sample", a->request.samples,
                   tr("Measure on the GPU and sample where the warps wait, by phase and line"));

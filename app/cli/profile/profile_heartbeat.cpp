@@ -66,7 +66,7 @@ std::string beat_words(const Heartbeat& h) {
   if (const auto tail = tail_of(h); tail && tail->share > 0)
     text += phrase(
         "Tail: in the last {:.1f} µs of {}, or {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are "
-        "busy. This costs {:.1f} % of the GPU's time in this launch.\n",
+        "busy. This tail costs {:.1f} % of the GPU's time in this launch.\n",
         h.launches[tail->launch].end_us - tail->from_us, h.launches[tail->launch].kernel, 100 * tail->share, kFullSms,
         100 * tail->empty);
   else if (tail)
@@ -126,7 +126,7 @@ std::string heartbeat_text(const Heartbeat* h, const std::string& why, double ti
       phrase("Heartbeat: {} samples of one run of {:.1f} µs, one every {}; attempt {}; {}, {}, {:.2f} s.\n",
              h->samples.size(), h->length_us(), interval_text(*h), h->tries, h->method, h->chip, h->seconds);
   if (timed_us > 0)
-    text += phrase("The launches took {:.1f} µs with sampling. Without sampling, their median is {:.1f} µs.\n",
+    text += phrase("The launches took {:.1f} µs with sampling. Without sampling, the median is {:.1f} µs.\n",
                    busy_us(*h), timed_us);
   text += launches_text(*h);
   text += tr("Mean over the launches, then the run from left to right, on a scale from 0:\n");

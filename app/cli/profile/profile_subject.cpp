@@ -100,9 +100,10 @@ Result<void> take_subject(const ProfileArguments& a, Profiled& p, Stopper& stopp
   if (row->processor != Processor::gpu)
     return bad_input(phrase("{} runs on the CPU: it has no GPU machine code.", a.kernel));
   if (!row->parts.empty())
-    return bad_input(phrase(
-        "{} is {} followed by {}; profile one of the two. `attnscope bench --pass training` measures both together.",
-        row->id, row->parts.front()->id, row->parts.back()->id));
+    return bad_input(
+        phrase("{} is {} followed by {}; profile one of the two. `attnscope bench --pass training` measures both "
+               "passes together.",
+               row->id, row->parts.front()->id, row->parts.back()->id));
   if (!p.named.own.empty() && a.picture.asked()) return bad_input(kLadderAlone);
   p.subject.kernel = row->id;
   p.subject.arch = a.arch.empty() ? std::string(gpu::kArchRunOn) : a.arch;

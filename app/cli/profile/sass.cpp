@@ -69,7 +69,7 @@ Result<NamedCode> kept_code(const std::string& file, const std::string& kernel) 
   if (row == nullptr)
     return bad_input(
         phrase("{} contains no machine code of {}: nvdisasm was missing when the kernel was measured, or the file is "
-               "from an older version. Use `attnscope sass {}` to compile it here.",
+               "from an older version. To compile the kernel here, use `attnscope sass {}`.",
                file, kernel, kernel));
   return NamedCode{fmt::format("{}{}, {}, {}", kernel, words_of(row->key.options), row->code->arch, file), *row->code};
 }

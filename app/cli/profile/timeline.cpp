@@ -126,7 +126,7 @@ Result<int> show_timeline(const TimelineArguments& a, Stopper& stopper) {
   if (!all) return tl::unexpected(all.error());
   if (all->size() > 1 && (!a.csv_file.empty() || !a.perfetto_file.empty()))
     return bad_input(
-        phrase("{} contains {} of these timelines, but a table or trace shows only one. Choose one with --id.",
+        phrase("{} contains {} matching timelines, but a table or trace shows only one. Choose one with --id.",
                a.session, all->size()));
   if (!a.save.empty())
     if (auto r = save(a.save, all->front()); !r) return tl::unexpected(r.error());
@@ -167,7 +167,7 @@ Command add_timeline(Parser program) {
       ->type_name("N");
   parser.add_flag("--warm", a->warm, tr("Leave the L2 cache as the previous run left it"));
   parser.add_option("--save", a->save, tr("Session to add the timeline to"))->type_name("FILE.attn");
-  parser.add_option("--csv", a->csv_file, tr("Write one row per state of a lane; -: stdout"))->type_name("FILE");
+  parser.add_option("--csv", a->csv_file, tr("Write one row per lane state; -: stdout"))->type_name("FILE");
   parser.add_option("--perfetto", a->perfetto_file, tr("Write a trace for ui.perfetto.dev; -: stdout"))
       ->type_name("FILE.json");
   a->problem.add_to(parser, "--scale");

@@ -46,8 +46,8 @@ Result<void> print_list() {
   std::string text = fmt::format("{:<24} {:<11} {}\n", "piece", tr("based on"), tr("symptom"));
   for (const Piece& p : museum()) text += fmt::format("{:<24} {:<11} {}\n", p.id, p.right, tr_of(p.symptom));
   text +=
-      tr("Each piece is a correct kernel with one change, and it actually runs. `attnscope museum PIECE` runs "
-         "and examines one.\n");
+      tr("Each piece is a correct kernel with one change, and it actually runs. `attnscope museum PIECE` runs and "
+         "examines one piece.\n");
   return print(text);
 }
 
@@ -79,9 +79,10 @@ Result<std::string> source_of(const Piece& p) {
 
 Result<int> print_source(const Piece& p) {
   if (p.row != nullptr) {
-    return bad_input(phrase(
-        "--source prints CUDA source, but {} is C++ and already compiled in. It differs from {} only in its patch.",
-        p.id, p.patch->source));
+    return bad_input(
+        phrase("--source prints CUDA source, but {} is C++ and already compiled in. The piece differs from {} only in "
+               "its patch.",
+               p.id, p.patch->source));
   }
   const auto text = source_of(p);
   if (!text) return tl::unexpected(text.error());
@@ -132,7 +133,7 @@ Result<int> examine(const Piece& p, std::uint64_t seed, const std::stop_token& s
   if (const auto& first = *found) {
     text += phrase("First wrong     {}\n                {}\n", place_words(*first), spread_words(*first));
     text += phrase("Likely cause    {}\n",
-                   first->cause.empty() ? tr("No known cause fits; look at the operands of that step.") : first->cause);
+                   first->cause.empty() ? tr("No known cause fits; look at the step's operands.") : first->cause);
   } else {
     text += tr("First wrong     No step: the bug does not show up with these numbers.\n");
   }
@@ -216,7 +217,7 @@ Result<int> examine_on_gpu(const Piece& p, std::uint64_t seed, std::int32_t runs
                  tally->answers.size());
   if (!tally->first.empty()) text += phrase("First wrong     {}\n", tally->first);
   if (!tally->cause.empty()) text += phrase("In common       {}\n", tally->cause);
-  text += tr("A GPU run is not recorded step by step, so no step is named.\n");
+  text += tr("A GPU run is not recorded step by step, so the first wrong step is unknown.\n");
   if (auto r = print(text); !r) return tl::unexpected(r.error());
   return 0;
 }

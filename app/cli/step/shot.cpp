@@ -323,7 +323,7 @@ Command add_shot(Parser program) {
       ->type_name("N|A..B");
   parser.add_option("--seconds", a->seconds_per_step, tr("Seconds per step in a GIF or video; default: 1"))
       ->type_name("S");
-  parser.add_flag("--no-motion", a->no_motion, tr("Show each step of a GIF or video without motion"));
+  parser.add_flag("--no-motion", a->no_motion, tr("Show each step of a GIF or video without animation"));
   parser.add_flag("--touch", a->touch, tr("As on a touch screen: targets of a finger's size, no words about keys"));
   parser.add_flag("--report", a->report, tr("Internal: report progress on the window's socket"))->group("");
   parser

@@ -135,7 +135,7 @@ std::vector<Finding> look_at_profiling(const GpuHello* hello) {
                    tr("echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 > /etc/modprobe.d/counters.conf, "
                       "then restart")});
   else
-    all.push_back({Mark::works, "Counters", tr("the driver's settings allow programs to read them"), ""});
+    all.push_back({Mark::works, "Counters", tr("the driver's settings allow programs to read counters"), ""});
   if (hello != nullptr && hello->sensors_error.empty())
     all.push_back({Mark::works, tr("NVML (clock, temperature)"), hello->sensors, ""});
   else

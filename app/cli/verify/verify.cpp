@@ -218,10 +218,10 @@ Command add_verify(Parser program) {
   add_output(parser, a->output);
   parser.add_flag("--full", a->all_shapes,
                   tr("Check every combination of shape and head dimension instead of the paired list (takes hours)"));
-  parser.add_option("--verify", a->rows, tr("Output rows to check if there are many: sampled or full"))
+  parser.add_option("--verify", a->rows, tr("If there are many output rows, which ones to check: sampled or full"))
       ->type_name("WHICH");
   parser.add_flag("--repeat-list", a->repeat_list,
-                  tr("Instead of the paired list, check six shapes chosen for many repeats"));
+                  tr("Instead of the paired list, check six shapes suited to many repeats"));
   parser.add_flag("--scores", a->score_list, tr("Instead of the paired list, check softcap and ALiBi with every mask"));
   parser
       .add_option("--random", a->random,

@@ -211,7 +211,7 @@ Command add_worker(Parser program) {
       .add_option("--memory-limit", a->memory_limit,
                   tr("Reject problems that need more memory than this; default: the GPU's free memory"))
       ->type_name("BYTES");
-  parser.add_option("--seconds", a->seconds, tr("Seconds for the repeats of each kernel"))->type_name("SECONDS");
+  parser.add_option("--seconds", a->seconds, tr("Seconds to spend on each kernel's repeats"))->type_name("SECONDS");
   a->problem.add_to(parser, "--scale");
   a->options.add_to(parser, false);
   parser.footer(

@@ -272,7 +272,7 @@ void RunList::install(FoundRuns found) {
   if (news)
     context_.log.note(plural(found.surplus.size(),
                              "{} run will be deleted when this window closes: it is older than the newest {} and not "
-                             "named, saved or ticked. To keep it, tick or name it.",
+                             "named, saved or ticked. To keep the run, tick or name it.",
                              "{} runs will be deleted when this window closes: they are older than the newest {} and "
                              "not named, saved or ticked. To keep a run, tick or name it.",
                              RunStore::kNewest));

@@ -302,7 +302,8 @@ void Labs::keep() {
   if (std::ranges::find(kernels, (*edit)->name) == kernels.end()) kernels.push_back((*edit)->name);
   context_.state = *std::move(next);
   context_.history.changed(before, context_.state.document, 0);
-  context_.log.note(phrase("{} is selected in Bench. The next session you save contains its source.", (*edit)->name));
+  context_.log.note(
+      phrase("{} is selected in Bench. The next session you save includes the kernel's source.", (*edit)->name));
 }
 
 void Labs::save() {

@@ -98,8 +98,8 @@ Result<Array> matrix_of_text(std::string_view text, const std::string& name) {
     at = end + 1;
     if (count == 0) continue;
     if (rows > 0 && count != columns)
-      return bad_input(plural(count, "{1}, row {2} has {0} number, but earlier rows have {3}.",
-                              "{1}, row {2} has {0} numbers, but earlier rows have {3}.", name, rows + 1, columns));
+      return bad_input(plural(count, "{1}, row {2}: {0} number, but earlier rows have {3}.",
+                              "{1}, row {2}: {0} numbers, but earlier rows have {3}.", name, rows + 1, columns));
     columns = count;
     ++rows;
   }

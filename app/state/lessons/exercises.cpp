@@ -85,7 +85,7 @@ Result<void> check_recognised(const LessonAsk& ask, const Question& question) {
   for (std::size_t n = 0; n < question.wrong.size(); ++n) {
     const Judgement j = judge_answer(ask, question, {question.wrong[n], {}});
     if (j.right || j.text != ask.wrong[n].text)
-      return bad_input(phrase("field 'wrong': '{}' gives {}, for which the feedback is '{}'", ask.wrong[n].value,
+      return bad_input(phrase("field 'wrong': '{}' gives {}, which already has the feedback '{}'", ask.wrong[n].value,
                               question.wrong[n], j.right ? "right" : j.text));
   }
   return ok();

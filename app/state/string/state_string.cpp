@@ -165,7 +165,7 @@ Result<void> check_whole(const State& s) {
     return bad_input(phrase("State string, the sweep's problem: {}", valid.error().message));
   }
   if (fitted(s.document.selection, p) != s.document.selection) {
-    return bad_input(tr("State string, key 'select': the problem has no such row, head or column."));
+    return bad_input(tr("State string, key 'select': a row, head or column is outside the problem."));
   }
   for (const CellEdit& edit : s.document.inputs.edits) {
     if (edit.index < elements_of(edit.tensor, p)) continue;

@@ -424,7 +424,7 @@ KernelRow cpu_flash_bwd_row() {
   row.order = *order_named("backward");
   row.other_orders = kOrders;
   row.options = kOptions;
-  row.what = marked("The backward pass from O and LSE alone, tile by tile, on the vector units of all cores.");
+  row.what = marked("The backward pass from O and LSE, tile by tile, on the vector units of all cores.");
   row.teaches =
       marked("Recomputing S and P from LSE is cheaper than reading them, and nothing of size L x L is stored.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 2");

@@ -148,8 +148,8 @@ Result<KernelSource> kernel_source(std::string_view id, const std::filesystem::p
     if (lines == ScoreLines::out) source.text = with_blank_score_lines(source.text);
     if (has_score_lines(shipped) && !has_score_lines(source.text)) {
       return fail(ErrorKind::cannot_run,
-                  phrase("{} does not support softcap or ALiBi: it lacks the lines ending in \"// @score\". Copy them "
-                         "from the original {}.cu, or move your copy away.",
+                  phrase("{} does not support softcap or ALiBi: it lacks the lines ending in \"// @score\". Copy the "
+                         "@score lines from the original {}.cu, or move your copy away.",
                          source.name, id));
     }
   } else {

@@ -49,8 +49,8 @@ class SizeExpression::Reader : public ExpressionGrammar<SizeExpression::Reader, 
   static constexpr bool kNegates = false;
 
   tl::unexpected<Error> wanted(std::string_view what) {
-    const std::string there = ended() ? tr("it ends") : phrase("there is '{}'", text_[at_]);
-    return bad_input(phrase("'{}': at column {} {}, but {} is expected", text_, at_ + 1, there, what));
+    const std::string there = ended() ? tr("end") : phrase("'{}'", text_[at_]);
+    return bad_input(phrase("'{0}': unexpected {2} at column {1}; use {3}", text_, at_ + 1, there, what));
   }
   tl::unexpected<Error> missing(ExpressionGap what) {
     switch (what) {
@@ -59,7 +59,7 @@ class SizeExpression::Reader : public ExpressionGrammar<SizeExpression::Reader, 
       case ExpressionGap::bracket:
         return wanted("')'");
       case ExpressionGap::end:
-        return wanted(tr("an operator or the end of the expression"));
+        return wanted(tr("an operator, or end the expression here"));
       case ExpressionGap::quote:  // it has no texts
       case ExpressionGap::atom:
         break;

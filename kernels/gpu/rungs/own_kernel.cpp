@@ -55,8 +55,9 @@ Result<void> cluster_of(const OwnEntry& e, const SizeValues& sizes, Launch& l) {
     l.cluster[axis] = *cluster;
     blocks *= *cluster;
     if (l.grid[axis] % *cluster != 0)
-      return bad_input(phrase("the cluster of {} has {} blocks along axis {}, which does not divide the grid's {}.",
-                              e.name, *cluster, axis, l.grid[axis]));
+      return bad_input(
+          phrase("the cluster of {} has {} blocks along axis {}; the grid's {} must be a multiple of that number.",
+                 e.name, *cluster, axis, l.grid[axis]));
   }
   if (blocks <= kMaxCluster) return ok();
   return bad_input(phrase("the cluster of {} has {} blocks; the limit is {}.", e.name, blocks, kMaxCluster));
@@ -180,7 +181,7 @@ void fill_row(OwnKernel& k) {
   k.dtypes = k.header.dtypes;
   k.options = k.header.options;
   k.what = marked("Your own kernel.");
-  k.teaches = marked("Whatever its author wanted to know.");
+  k.teaches = marked("Whatever the kernel's author wanted to know.");
   k.source = k.cu.name;
   k.stores_scores = k.header.stores_scores;
   k.passes = k.header.pass == Pass::forward ? std::span(kForwardAlone) : std::span(kBackwardAlone);

@@ -84,16 +84,15 @@ std::string stale_scores(const Operands& in, Elements elements) {
   std::vector<Cause> causes;
   for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
     if (j == id.j) continue;
-    causes.push_back(
-        {phrase("These are the scores of key tile {}: K was not replaced before S was computed (a stale tile or "
-                "a missing barrier).",
-                j),
-         [&, c0 = std::int64_t{j} * rec.options.bc](std::int32_t row, std::int32_t col) {
-           if (c0 + col >= p.Lk) return Value{};
-           return product(in, row, in.cols(Slot::q), [&](std::int32_t d) {
-             return static_cast<double>(keys[static_cast<std::size_t>((c0 + col) * p.D + d)]);
-           });
-         }});
+    causes.push_back({phrase("S contains the scores of key tile {}: K was not replaced before S was computed (a stale "
+                             "tile or a missing barrier).",
+                             j),
+                      [&, c0 = std::int64_t{j} * rec.options.bc](std::int32_t row, std::int32_t col) {
+                        if (c0 + col >= p.Lk) return Value{};
+                        return product(in, row, in.cols(Slot::q), [&](std::int32_t d) {
+                          return static_cast<double>(keys[static_cast<std::size_t>((c0 + col) * p.D + d)]);
+                        });
+                      }});
   }
   return first_that_fits(causes, elements);
 }
@@ -153,7 +152,7 @@ std::string load_cause(const Recording& wrong, const Recording& right, const Fir
                            .subspan(v.offset, static_cast<std::size_t>(v.rows) * static_cast<std::size_t>(v.cols));
     if (!std::ranges::equal(recorded, other)) continue;
     if (std::string words = other_head(right, v, at); !words.empty()) return words;
-    return phrase("{} is a stale tile: these are the {} starting at {}, which belong to another {} tile.",
+    return phrase("{} is a stale tile: it contains the {} starting at {}, which belong to another {} tile.",
                   letter_of_slot(at.slot), keys ? "keys" : "rows", v.first_row, keys ? "key" : "query");
   }
   return {};

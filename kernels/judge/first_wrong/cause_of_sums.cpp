@@ -105,16 +105,17 @@ std::string stale_values(const Operands& in, const NewOutput& made, const std::f
   std::vector<Cause> causes;
   for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
     if (j == id.j) continue;
-    causes.push_back(
-        {phrase("These are the values of key tile {}: V was not replaced before P V was added (a stale tile or a "
-                "missing barrier).",
-                j),
-         [&, c0 = std::int64_t{j} * rec.options.bc](std::int32_t row, std::int32_t col) {
-           const Value pv = in.weighted_with(row, [&](std::int32_t c) {
-             return c0 + c < p.Lk ? static_cast<double>(values[static_cast<std::size_t>((c0 + c) * p.Dv + col)]) : 0.0;
-           });
-           return made.of(row, col, alpha(row), 1, pv);
-         }});
+    causes.push_back({phrase("P was multiplied by the values of key tile {}: V was not replaced before P V was added "
+                             "(a stale tile or a missing barrier).",
+                             j),
+                      [&, c0 = std::int64_t{j} * rec.options.bc](std::int32_t row, std::int32_t col) {
+                        const Value pv = in.weighted_with(row, [&](std::int32_t c) {
+                          return c0 + c < p.Lk
+                                     ? static_cast<double>(values[static_cast<std::size_t>((c0 + c) * p.Dv + col)])
+                                     : 0.0;
+                        });
+                        return made.of(row, col, alpha(row), 1, pv);
+                      }});
   }
   return first_that_fits(causes, elements);
 }
@@ -167,7 +168,7 @@ std::string output_cause(const Operands& in, Elements elements) {
   const auto alpha = [&](std::int32_t r) { return stored ? 1.0 : in.at(Slot::alpha, r); };
   std::vector<Cause> causes;
   if (!stored) {
-    causes.push_back({tr("O was not multiplied by α: it still holds the weights for the old maximum."),
+    causes.push_back({tr("O was not multiplied by α: the earlier sum still refers to the old maximum."),
                       [&](std::int32_t r, std::int32_t c) { return made.of(r, c, 1, 1); }});
     causes.push_back({tr("α also multiplies this tile's P V: O is α (O + P V)."),
                       [&](std::int32_t r, std::int32_t c) { return made.of(r, c, alpha(r), alpha(r)); }});

@@ -107,7 +107,7 @@ class Finder {
     if (id.phase == Phase::skipped) {
       FirstWrong w;
       w.what = WrongStep::skipped;
-      w.cause = phrase("A tile was skipped although a query sees one of its keys{}.", seen_words(id));
+      w.cause = phrase("A tile was skipped although a query sees one of the tile's keys{}.", seen_words(id));
       put(std::move(w));
       return ok();
     }
@@ -145,7 +145,8 @@ class Finder {
     if (elements_.empty()) return;
     if (phase == Phase::scores) {
       found.what = WrongStep::extra;
-      found.cause = tr("No query of this tile may see any of its keys, yet it is neither skipped nor masked.");
+      found.cause =
+          tr("No query of this tile may see any of the tile's keys, yet the tile is neither skipped nor masked.");
     }
     finish(Slot::s, v, std::move(found));
   }

@@ -164,10 +164,10 @@ std::string spread_words(const FirstWrong& w) {
   const bool by_key = is_by_key(w.slot);
   const std::string rows = rows_words(w.rows, by_key);
   if (w.differing == w.of) {
-    return phrase("All {} numbers of {} in this step differ. All earlier steps are correct.", w.of,
+    return phrase("All {} numbers in {} differ in this step. All earlier steps are correct.", w.of,
                   letter_of_slot(w.slot));
   }
-  return phrase("{} of {} numbers of {} in this step differ, in {}. All earlier steps are correct.", w.differing, w.of,
+  return phrase("{} of {} numbers in {} differ in this step, in {}. All earlier steps are correct.", w.differing, w.of,
                 letter_of_slot(w.slot), rows);
 }
 

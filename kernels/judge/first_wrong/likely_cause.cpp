@@ -55,7 +55,7 @@ std::string narrow_cause(std::string_view letter, Elements elements, double step
       return round_to(t, recorded) == recorded && std::fabs(x.recorded - x.right) <= room;
     });
     if (all) {
-      return phrase("{} is kept in {}: each of these numbers is the nearest value of that type.", letter, name_of(t));
+      return phrase("{} is kept in {}: each number is rounded to the nearest value of that type.", letter, name_of(t));
     }
   }
   return {};

@@ -119,7 +119,7 @@ std::vector<Preset> make_presets() {
        marked("ALiBi: the score falls by 0.5 for each step between a query and a key."), G::normal,
        with_bias(square(16, 8), {1, 1, 16, 16}), 4, 4, 1},
       {"large", marked("Large"),
-       marked("64 rows of 64 numbers in tiles of 16. Together, the tiles are the size of a real kernel's tile."),
+       marked("64 rows of 64 numbers in tiles of 16. The whole problem is as large as one tile of a real kernel."),
        G::normal, square(64, 64), 16, 16, 1},
       {"late_outlier_64", marked("Late outlier, 64 × 64"),
        marked("The outlier is in the last of 4 tiles of 16, the smallest tile that GPU kernels support. Recordings of "

@@ -48,8 +48,8 @@ std::string cause_of_score_gradient(const causes::WrongPlace& w) {
 std::string cause_of_query_gradient(const causes::WrongPlace& w) {
   const VersionId was = query_sum_before(w.wrong, w.at.event, backward_names().dq);
   return causes::first_that_fits(
-      {{tr("This key tile's part of dQ is lost: another write overwrote it, as when two key tiles add without an "
-           "atomic."),
+      {{tr("This key tile's part of dQ is lost: another write overwrote it, as happens when two key tiles add without "
+           "an atomic."),
         [&](std::int32_t row, std::int32_t col) { return value(number(w.wrong, was, row, col)); }}},
       w.elements);
 }

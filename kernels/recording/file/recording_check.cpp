@@ -132,9 +132,11 @@ class Checker {
     const Event& event = rec_.events[e];
     const EventId& id = event.id;
     if (id.b < 0 || id.b >= rec_.problem.B || id.h < 0 || id.h >= rec_.problem.Hq)
-      return tr("has no such batch or head");
-    if (id.i < -1 || id.i >= query_.tiles() || id.j < -1 || id.j >= key_.tiles()) return tr("has no such tile");
-    if (event.pass < 0 || event.pass >= std::max(order_.passes, kPassesOfAll)) return tr("has no such pass");
+      return tr("refers to a batch or head that does not exist");
+    if (id.i < -1 || id.i >= query_.tiles() || id.j < -1 || id.j >= key_.tiles())
+      return tr("refers to a tile that does not exist");
+    if (event.pass < 0 || event.pass >= std::max(order_.passes, kPassesOfAll))
+      return tr("refers to a pass that does not exist");
     const OrderPhase* phase = order_.phase(id.phase);
     if (phase == nullptr) return tr("has a phase that its order lacks");
     if ((id.i < 0 && phase->query_tile) || (id.j < 0 && phase->key_tile)) return tr("has no tile");

@@ -89,7 +89,7 @@ Result<void> check_ranks(const Ranks& ranks, const Problem& p, const std::string
     // Parts travel where keys are dealt; a problem has them whatever the number of parts.
     const bool part = t == Tensor::partial_o || t == Tensor::partial_lse;
     if (!part && find(specs, t) == nullptr) {
-      return bad_input(phrase("{}: {} travels, but {} does not have it.", where, words_of(t), describe(p)));
+      return bad_input(phrase("{}: {} travels, but {} has no such tensor.", where, words_of(t), describe(p)));
     }
     if (!seen.insert(t).second) return bad_input(phrase("{}: {} travels twice.", where, words_of(t)));
   }

@@ -25,7 +25,7 @@ TEST(MuseumWindow, AnExhibitIsOpenedFoundOutAndLeftByMouse) {
     ctx->Yield(2);
     ctx->ItemClick("//$FOCUSED/Deliberately wrong");
     ctx->Yield(2);
-    ctx->ItemClick("//**/Outside the range of its values");
+    ctx->ItemClick("//**/Outside the range of V");
     settle(w, ctx);
     IM_CHECK_STR_EQ(w.state().document.kernel.c_str(), "museum_alpha_on_l_only");
     IM_CHECK(seen(w).verdict.has_value() && !seen(w).verdict->pass);
@@ -54,7 +54,7 @@ TEST(MuseumWindow, AnExhibitIsOpenedFoundOutAndLeftByMouse) {
 TEST(MuseumWindow, TheSameByKeyboard) {
   TestWindow w(1280, 720);
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
-    choose_in_palette(ctx, "It knows the next token");
+    choose_in_palette(ctx, "A peek at the next token");
     settle(w, ctx);
     IM_CHECK_STR_EQ(w.state().document.kernel.c_str(), "museum_mask_off_by_one");
     choose_in_palette(ctx, "Find the first wrong step");

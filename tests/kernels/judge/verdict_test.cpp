@@ -265,8 +265,8 @@ TEST(Judge, AVerdictThatJudgedNothingIsNoPass) {
   EXPECT_EQ(v.of(Tensor::o)->unjudged.overflow, 2);
   EXPECT_EQ(v.of(Tensor::lse)->unjudged.beyond_fp32, 2);
   EXPECT_EQ(v.reason,
-            "not judged: 2 elements of O, which are beyond the range of the dtype; 2 LSE, whose scores are beyond the "
-            "range of fp32");
+            "not judged: 2 elements of O, which are outside the range of the dtype; 2 LSE, whose scores are outside "
+            "the range of fp32");
 }
 
 TEST(Judge, RefusesNanWhereTheReferenceIsFinite) {

@@ -278,7 +278,7 @@ TEST_F(Tampered, AStaleKTileIsNamedWithTheTileThatItIs) {
   const FirstWrong first = found(rec);
   EXPECT_EQ(first.id, at);
   EXPECT_EQ(first.slot, Slot::k);
-  EXPECT_EQ(first.cause, "K is a stale tile: these are the keys starting at 0, which belong to another key tile.");
+  EXPECT_EQ(first.cause, "K is a stale tile: it contains the keys starting at 0, which belong to another key tile.");
 }
 
 TEST_F(Tampered, ScoresOfAnotherTileAreNamed) {

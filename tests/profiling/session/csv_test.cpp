@@ -104,7 +104,7 @@ TEST(Csv, SaysThatAnAnswerWasNotJudged) {
   const StrictCsv csv(to_csv(session_of({m})));
   const auto cell = [&](const char* name) { return csv.rows[0].at(name); };
   EXPECT_EQ(cell("verdict"), "not judged");
-  EXPECT_EQ(cell("verdict_reason"), "not judged: 7 elements of O, which are beyond the range of the dtype");
+  EXPECT_EQ(cell("verdict_reason"), "not judged: 7 elements of O, which are outside the range of the dtype");
   EXPECT_EQ(cell("error_abs"), "");
 }
 

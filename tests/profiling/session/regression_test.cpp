@@ -71,7 +71,7 @@ TEST(Regression, APartnerIsOfTheSameProblemDeviceCachesAndOptions) {
   const Measurement now = timed("cpu_flash", 100);
   Measurement other = timed("cpu_flash", 50);
   other.key.problem.Lq = 64;
-  EXPECT_TRUE(says(held(now, session({other})), "no time for this kernel on this problem"));
+  EXPECT_TRUE(says(held(now, session({other})), "no measured time for this kernel on this problem"));
   other = timed("cpu_flash", 50);
   other.key.device = "another device";
   EXPECT_TRUE(says(held(now, session({other})), "measured on another device in the session"));
@@ -81,7 +81,7 @@ TEST(Regression, APartnerIsOfTheSameProblemDeviceCachesAndOptions) {
   Measurement wide = timed("cpu_flash", 50), narrow = timed("cpu_flash", 60);
   wide.key.options.bc = 64;
   narrow.key.options.bc = 32;
-  EXPECT_TRUE(says(held(now, session({wide, narrow})), "2 such rows, each with different options"));
+  EXPECT_TRUE(says(held(now, session({wide, narrow})), "2 matching rows, each with different options"));
   EXPECT_TRUE(says(held(now, session({wide})), "with other options"));
   EXPECT_DOUBLE_EQ(held(now, session({wide, timed("cpu_flash", 80)})).ratio, 0.8);
   for (const auto& earlier : {session({other}), session({wide, narrow})}) EXPECT_FALSE(fell(held(now, earlier), 0.97));

@@ -238,7 +238,7 @@ TEST(SessionVersion3, AGradientThatIsOffDoesNotPass) {
   const auto read = read_session(folder / "s.attn");
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_FALSE(read->runs[0].rows[0].verdict->pass);
-  EXPECT_NE(read->runs[0].rows[0].verdict->reason.find("its dK is off by 0.005, and 0.004 is allowed"),
+  EXPECT_NE(read->runs[0].rows[0].verdict->reason.find("its dK is off by 0.005, and only 0.004 is allowed"),
             std::string::npos);
 }
 
@@ -253,7 +253,7 @@ TEST(Verdict, AnOutputOfItsOwnIsToldByName) {
   EXPECT_EQ(v.lse_error(), 0);
   EXPECT_EQ(
       unjudged_words(v),
-      "2 elements of dK, which are beyond the range of the dtype; 1 dK, whose scores are beyond the range of fp32");
+      "2 elements of dK, which are outside the range of the dtype; 1 dK, whose scores are outside the range of fp32");
   Verdict made;
   made.at(Tensor::lse).error = 0.5;
   made.at(Tensor::o).error = 0.25;

@@ -59,7 +59,7 @@ void keep_back(const State& state, bool answer_hidden, WrongRunScene& scene) {
 void add_found(const State& state, const FirstWrong& first, WrongRunScene& scene) {
   scene.place = phrase("First wrong: {}.", place_words(first));
   scene.spread = spread_words(first);
-  scene.cause = first.cause.empty() ? tr("No known cause fits; look at the operands of that step.")
+  scene.cause = first.cause.empty() ? tr("No known cause fits; look at the step's operands.")
                                     : phrase("Likely cause: {}", first.cause);
   Selection pinned = state.document.selection;
   pinned.b = first.id.b;

@@ -59,15 +59,15 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const HopperTile
                "that copies.",
                row.id, 128 * (t.consumers + 1), o.br, o.threads));
   if (t.step == 3 && t.consumers != 2)
-    return bad_input(
-        phrase("{} at step 3 has two consumers that take turns, so it needs 128 query rows, not {}.", row.id, o.br));
+    return bad_input(phrase("{} with step = 3 has two consumers that take turns, so it needs 128 query rows, not {}.",
+                            row.id, o.br));
   if ((t.pack & (t.pack - 1)) != 0 || p.Hq / p.Hkv % t.pack != 0)
     return bad_input(phrase("{} packs 1, 2, 4, 8 or 16 heads that share keys ({} heads do here), not {}.", row.id,
                             p.Hq / p.Hkv, t.pack));
   if (t.copies == Copies::none && needs_copies(p))
     return bad_input(
-        phrase("{} reads only tensors with rows aligned to 16 bytes. With D = {} and Dv = {}, some rows are not "
-               "aligned; set copies = 1 to copy those tensors.",
+        phrase("{} reads only tensors with rows aligned to 16 bytes. With D = {} and Dv = {}, some tensors have "
+               "unaligned rows; set copies = 1 to copy those tensors.",
                row.id, p.D, p.Dv));
   if (t.form == 4 && (t.consumers < 2 || t.consumers > 3 || t.slots % 2 != 0))
     return bad_input(phrase("{} in form 4 needs 128 or 192 query rows and an even number of stages.", row.id));
@@ -167,7 +167,7 @@ std::span<const Experiment> experiments() {
       .change = marked("With step = 10, each key tile's maximum is found first, and consumers do not take turns."),
       .answer =
           marked("On an H100 (f16, B = 4, L = 4096, H = 16, D = 64): 538 µs instead of 488 µs, 1.10 times as long. "
-                 "Taking turns alone changes nothing, and starting early without turns gains half as much."),
+                 "Taking turns by itself changes nothing, and starting early without turns gains half as much."),
       .options = kMaximumFirst}};
   return kTable;
 }
@@ -209,22 +209,21 @@ FragmentLayout make_layout() {
   layout.padded = padded_row;
   layout.swizzled = swizzled;
   layout.tiles = {
-      by_descriptor(
-          marked("operand A, by a descriptor"),
-          marked("No lane ever holds it: TMA writes it, and the tensor cores read it directly. The number in a "
-                 "cell is its bank.")),
+      by_descriptor(marked("operand A, by a descriptor"),
+                    marked("No lane ever holds this operand: TMA writes it, and the tensor cores read it directly. The "
+                           "number in a cell is its bank.")),
       by_descriptor(marked("operand B, by a descriptor"),
-                    marked("No lane ever holds it: TMA writes it, and the tensor cores of all four warps read the "
-                           "same tile. The number in a cell is its bank.")),
-      two_sums(
-          marked("first warp's rows, 16 of the N sums,"),
-          marked("The same as with mma.sync, warp by warp. Look at P next: the same lane holds the same element.")),
+                    marked("No lane ever holds this operand: TMA writes it, and the tensor cores of all four warps "
+                           "read the same tile. The number in a cell is its bank.")),
+      two_sums(marked("first warp's rows, 16 of the N sums,"),
+               marked("The layout is the same as with mma.sync, warp by warp. Look at P next: the same lane holds the "
+                      "same element.")),
       weights_in_a(marked("first warp's rows of operand A, in registers,"),
                    marked("Each lane holds exactly the same elements as it did for S, two per register. This operand "
                           "may come from registers, so P does not pass through memory.")),
       by_descriptor(marked("operand B, by a descriptor, transposed"),
-                    marked("No lane ever holds it: the descriptor says that the sum runs down the rows, and the tensor "
-                           "cores transpose it while reading.")),
+                    marked("No lane ever holds this operand: the descriptor says that the sum runs down the rows, and "
+                           "the tensor cores transpose it while reading.")),
       two_sums(marked("first warp's rows, 16 of the N sums,"),
                marked("The sum over all key tiles stays here until it leaves through the rows that held Q.")),
   };

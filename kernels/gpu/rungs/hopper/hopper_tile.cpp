@@ -23,7 +23,7 @@ constexpr Option kHopperPack{.name = "pack",
 constexpr Option kHopperSplit{.name = "split",
                               .title = marked("split"),
                               .unit = marked("eighths"),
-                              .help = marked("Keys whose product with V overlaps the exponentials of the rest"),
+                              .help = marked("Keys whose product with V overlaps the exponentials of the other keys"),
                               .tuned = true};
 constexpr Option kHopperHalf{.name = "half",
                              .title = marked("half step"),
@@ -45,9 +45,9 @@ constexpr Option kHopperStep{
     .help = marked(
         "How many of the kernel's ideas are active. 1: TMA and wgmma. 2: two consumers and a ring. 3: the consumers "
         "take turns. 4: the consumers overlap their own work instead of taking turns. 5: the consumers overlap each "
-        "other, in place of 3 and 4. 6: P V of the first keys runs early. 7: persistent blocks. 8: longest tile first, "
-        "in even waves. 9: the diagonal in half steps, with skips. 10: m moves only past 2^8. 11: exponentials before "
-        "the maximum, and consumers taking turns at S, if P V is one product"),
+        "other, which replaces 3 and 4. 6: P V of the first keys runs early. 7: persistent blocks. 8: longest tile "
+        "first, in even waves. 9: the diagonal in half steps, with skips. 10: m moves only past 2^8. 11: exponentials "
+        "before the maximum, with consumers taking turns at S, if P V is one product"),
     .swept = kSteps};
 constexpr Option kHopperLate{
     .name = "late",
@@ -62,7 +62,7 @@ constexpr Option kHopperTurns{.name = "turns",
 constexpr Option kHopperCopies{
     .name = "copies",
     .title = marked("copies"),
-    .help = marked("Tensors copied to align their rows to 16 bytes. 0: none; 1: those that are not aligned; 2: all"),
+    .help = marked("Tensors copied to align their rows to 16 bytes. 0: none; 1: unaligned tensors; 2: all"),
     .swept = kCopyKinds};
 
 namespace {
@@ -315,11 +315,11 @@ std::string words_of(const Problem& p, const HopperTile& t, std::int32_t sms) {
   if (t.queries == 2) words = phrase("{}; two Q buffers: {:.0f} key tiles per query tile", words, mean_key_tiles(p, t));
   if (t.late) words = phrase("{}; O's rows released during the next tile", words);
   if (t.step >= kGuessesFrom && t.form == 5 && t.split == 0)
-    words = phrase("{}; exponentials before the maximum, S in turns", words);
+    words = phrase("{}; exponentials before the maximum, S computed in turns", words);
   if (t.split > 0) words = phrase("{}; P V of {} keys first", words, t.keys / 16 * t.split / 8 * 16);
   if (t.half > 0) words = phrase("{}; half steps of {} keys at the mask's edge", words, t.half);
   if (t.pack > 1)
-    words = phrase("{}; {} heads packed, as one alone would fill only {:.0f} % of a tile's rows", words, t.pack,
+    words = phrase("{}; {} heads packed because one head would fill only {:.0f} % of a tile's rows", words, t.pack,
                    100 * filled(p.Lq));
   return words + words_of(p, t.copies);
 }

@@ -286,15 +286,15 @@ std::string split_words(const Problem& p, const Options& o, const ArchLimits& ar
   const std::string at_once = blocks == 1 ? fmt::format("{}", sms) : fmt::format("{} x {}", blocks, sms);
   const std::string way = format_bytes(static_cast<std::uint64_t>(on_their_way(p, o, blocks)));
   if (merges_in_clusters(p, o, arch, sms))
-    return plural(p.Hkv, "{} head on {} of {} SMs: clusters of {} splits, with {} in flight to each SM",
-                  "{} heads on {} of {} SMs: clusters of {} splits, with {} in flight to each SM",
-                  blocks_in_clusters(p, o), sms, splits, way);
+    return plural(p.Hkv, "{} head on {} of {} SMs: clusters of {} splits, with {} in flight per SM",
+                  "{} heads on {} of {} SMs: clusters of {} splits, with {} in flight per SM", blocks_in_clusters(p, o),
+                  sms, splits, way);
   if (tile_count > 1)
-    return plural(p.Hkv, "{} head in {} row tiles on {} SMs: {} splits, with {} in flight to each SM",
-                  "{} heads in {} row tiles on {} SMs: {} splits, with {} in flight to each SM", tile_count, at_once,
+    return plural(p.Hkv, "{} head in {} row tiles on {} SMs: {} splits, with {} in flight per SM",
+                  "{} heads in {} row tiles on {} SMs: {} splits, with {} in flight per SM", tile_count, at_once,
                   splits, way);
-  return plural(p.Hkv, "{} head on {} SMs: {} splits, with {} in flight to each SM",
-                "{} heads on {} SMs: {} splits, with {} in flight to each SM", at_once, splits, way);
+  return plural(p.Hkv, "{} head on {} SMs: {} splits, with {} in flight per SM",
+                "{} heads on {} SMs: {} splits, with {} in flight per SM", at_once, splits, way);
 }
 
 SplitWorkspace split_workspace(const Problem& p, std::int64_t splits, std::uint64_t from) {

@@ -37,7 +37,7 @@ std::int32_t split_blocks_of_sm(const Problem& p, const Options& o, const ArchLi
 // What else is worth a try.
 std::vector<Options> split_candidates(const Problem& p, const Options& asked, const ArchLimits& arch, std::int32_t sms);
 
-// "8 heads on 132 SMs: 16 splits, with 64.0 KiB in flight to each SM".
+// "8 heads on 132 SMs: 16 splits, with 64.0 KiB in flight per SM".
 std::string split_words(const Problem& p, const Options& o, const ArchLimits& arch, std::int32_t sms);
 
 // O and LSE of the parts, in bytes of the workspace that begins at `from`; nothing where there is one part.

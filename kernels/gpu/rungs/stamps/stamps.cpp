@@ -73,12 +73,11 @@ Result<StampPlan> plan_stamps(const Plan& plan, const KernelSource& source, cons
   const StampSizes sizes = row.stamps(plan);
   const bool own = !sizes.states.empty();
   if (!can_stamp(source, row.id)) {
-    return tl::unexpected(refused(
-        plan,
-        own ? phrase("its source ({}) has no line \"ATTN_LANE(...);\".", source.name)
-            : phrase("its source ({}) has no ATTN_STAMP(...) lines. Copy them from the original source, or move your "
-                     "copy away.",
-                     source.name)));
+    return tl::unexpected(
+        refused(plan, own ? phrase("its source ({}) has no line \"ATTN_LANE(...);\".", source.name)
+                          : phrase("its source ({}) has no ATTN_STAMP(...) lines. Copy the ATTN_STAMP lines from the "
+                                   "original source, or move your copy away.",
+                                   source.name)));
   }
   StampPlan p;
   p.entry = sizes.entry.empty() ? row.id : sizes.entry;

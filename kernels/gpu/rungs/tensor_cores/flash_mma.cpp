@@ -148,15 +148,16 @@ FragmentLayout make_layout() {
       weights_in_a(
           kA,
           marked("Each lane holds exactly the same elements as it did for S, two per register: S becomes P in place.")),
-      FragmentRow{.extent = kExtent,
-                  .place = place_v,
-                  .register_name = register_of_b,
-                  .halves = true,
-                  .operand = kB,
-                  .words = marked("One ldmatrix with .trans loads it. A register holds two neighbouring keys."),
-                  .shared = read_rows,
-                  .shared_words = kOneRead},
-      two_sums(kC, marked("The sum over all key tiles stays here. α multiplies it in its lanes.")),
+      FragmentRow{
+          .extent = kExtent,
+          .place = place_v,
+          .register_name = register_of_b,
+          .halves = true,
+          .operand = kB,
+          .words = marked("One ldmatrix with .trans loads this operand. A register holds two neighbouring keys."),
+          .shared = read_rows,
+          .shared_words = kOneRead},
+      two_sums(kC, marked("The sum over all key tiles stays in these lanes, where α multiplies it.")),
   };
   FragmentRow& o = layout.tiles.back();
   o.shared = write_o;

@@ -113,7 +113,7 @@ FragmentLayout make_layout() {
                   .place = place_rows,
                   .register_name = register_of_a,
                   .operand = kA,
-                  .words = marked("One ldmatrix loads it. Each number is split into two parts in its lane."),
+                  .words = marked("One ldmatrix loads it. Each lane splits its numbers into two parts."),
                   .shared = read_rows,
                   .shared_words = kOneRead},
       FragmentRow{.extent = {16, 8},  // two tiles of eight keys at once
@@ -121,10 +121,10 @@ FragmentLayout make_layout() {
                   .register_name = register_of_b,
                   .operand = kB,
                   .words = marked("One ldmatrix loads both operands: keys 0 to 7 for one product, 8 to 15 for the "
-                                  "next. Each number is split in its lane."),
+                                  "next. Each lane splits its numbers."),
                   .shared = read_rows,
                   .shared_words = kOneRead},
-      two_sums(kC, marked("Two products side by side. P of 8 keys stays in these lanes.")),
+      two_sums(kC, marked("Two products side by side. P for 8 keys stays in these lanes.")),
       FragmentRow{
           .extent = {16, 8},
           .place = place_p,

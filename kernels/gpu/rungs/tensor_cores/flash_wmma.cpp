@@ -62,7 +62,7 @@ KernelRow flash_wmma_row() {
   row.options = kOptions;
   row.what = marked("FlashAttention-2 in f16 and bf16 on tensor cores, using WMMA from CUDA C++.");
   row.teaches =
-      marked("Both products run on tensor cores. Their fragments are opaque, so S goes through shared memory.");
+      marked("Both products run on tensor cores. WMMA fragments are opaque, so S goes through shared memory.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 1; CUDA C++ Programming Guide, warp matrix functions");
   row.products = {Pipe::tensor_half, 1};
   row.betters.copies_ahead = "flash_mma";

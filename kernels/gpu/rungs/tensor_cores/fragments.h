@@ -31,8 +31,7 @@ std::string register_of_c(const ElementPlace& place);
 
 // Texts of more than one rung.
 inline constexpr std::string_view kOneRead = marked("One ldmatrix of four matrices takes");
-inline constexpr std::string_view kNeverShared =
-    marked("It is never in shared memory: it is computed and used in registers.");
+inline constexpr std::string_view kNeverShared = marked("Never in shared memory: computed and used in registers.");
 
 // Two sums side by side, which never lie in shared memory: S, and O until it leaves.
 FragmentRow two_sums(std::string_view operand, std::string_view words);

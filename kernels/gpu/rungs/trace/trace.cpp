@@ -102,8 +102,8 @@ Result<void> check_traceable(const Plan& plan, const KernelSource& source) {
   }
   if (!can_record(source, plan.kernel->id)) {
     return fail(ErrorKind::cannot_run,
-                phrase("{} cannot record itself: its source ({}) has no hooks (lines with ATTN_TRACE(...)). "
-                       "Copy them from the original source, or move your copy away.",
+                phrase("{} cannot record itself: its source ({}) has no hooks (lines with ATTN_TRACE(...)). Copy the "
+                       "ATTN_TRACE lines from the original source, or move your copy away.",
                        source.label(plan.kernel->id), source.name));
   }
   if (auto fits = check_recordable(plan.kernel->order, plan.problem, recorded_options(plan)); !fits) return fits;

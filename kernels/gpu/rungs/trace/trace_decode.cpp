@@ -59,7 +59,7 @@ class Decoder {
     for (std::int64_t r = 0; r < rows; ++r) {
       for (std::int64_t c = 0; c < cols; ++c) {
         if (!written(at + r * ld + c)) {
-          wrong(phrase("{} did not write {} of row {} of head {}, column {}", plan_.kernel->id, name_of(slot), t.r0 + r,
+          wrong(phrase("{} did not write {} at row {} of head {}, column {}", plan_.kernel->id, name_of(slot), t.r0 + r,
                        b_ * p_.Hq + h_, c));
           return;
         }

@@ -43,7 +43,7 @@ TEST_F(OwnNumbers, AMatrixTakesCommasBlanksTabsAndSemicolons) {
 
 TEST_F(OwnNumbers, WhatIsNoMatrixIsRefusedWithItsRow) {
   EXPECT_EQ(matrix_of_text("1,2\n3,x4\n", "k.csv").error().message, "k.csv, row 2: 'x4' is not a number.");
-  EXPECT_EQ(matrix_of_text("1,2\n3\n", "k.csv").error().message, "k.csv, row 2 has 1 number, but earlier rows have 2.");
+  EXPECT_EQ(matrix_of_text("1,2\n3\n", "k.csv").error().message, "k.csv, row 2: 1 number, but earlier rows have 2.");
   EXPECT_EQ(matrix_of_text(" \n,\n", "k.csv").error().message, "k.csv contains no numbers.");
 }
 

@@ -131,7 +131,7 @@ TEST_F(Launching, ATensorThatTheProblemDoesNotKnowIsRefused) {
     const auto refused = row.processor == Processor::cpu ? row.prepare(plan, b, stream_) : prepare(plan, b, stream_);
     ASSERT_FALSE(refused) << id;
     for (const char* part :
-         {"key lengths", "passed as a tensor, but the problem and the compiled kernel have no such tensor"})
+         {"key lengths", "passed as a tensor, but neither the problem nor the compiled kernel has this tensor"})
       EXPECT_NE(refused.error().message.find(part), std::string::npos) << refused.error().message;
   }
 }

@@ -164,7 +164,7 @@ TEST(OwnApi2, APlanThatCannotBeIsRefusedWithItsParameter) {
       said("cluster", text_of("cluster"), forward, "sm_80").find("runs on sm_90a, sm_100, sm_120, not on sm_80: its"),
       std::string::npos);
   EXPECT_NE(said("cluster", changed(text_of("cluster"), "\"cluster\": 4", "\"cluster\": 5"), forward, "sm_90a")
-                .find("the cluster of together has 5 blocks along axis 0, which does not divide the grid's 104"),
+                .find("the cluster of together has 5 blocks along axis 0; the grid's 104 must be a multiple"),
             std::string::npos);
   EXPECT_NE(said("cluster", changed(text_of("cluster"), "\"cluster\": 4", "\"cluster\": [4, 3]"), forward, "sm_90a")
                 .find("the cluster of together has 12 blocks; the limit is 8"),

@@ -222,14 +222,14 @@ TEST(RecordingFile, RefusesEventsOutsideTheProblem) {
   const auto event = [](std::size_t column, std::int32_t value) {
     return refusal_of([&](json&, Container& c) { poke<std::int32_t>(c, "r0/events.npy", 6, 2, column, value); });
   };
-  EXPECT_EQ(event(0, 1), "x.attn: recordings[0]: event 2 has no such batch or head.");
+  EXPECT_EQ(event(0, 1), "x.attn: recordings[0]: event 2 refers to a batch or head that does not exist.");
   EXPECT_NE(event(1, -1), "accepted");
-  EXPECT_EQ(event(2, 4), "x.attn: recordings[0]: event 2 has no such tile.");
+  EXPECT_EQ(event(2, 4), "x.attn: recordings[0]: event 2 refers to a tile that does not exist.");
   EXPECT_NE(event(2, -1), "accepted");
   EXPECT_NE(event(3, 1 << 30), "accepted");
   EXPECT_NE(event(4, 99).find("event 2 has phase 99"), std::string::npos);
   EXPECT_NE(event(4, -1), "accepted");
-  EXPECT_EQ(event(5, 3), "x.attn: recordings[0]: event 2 has no such pass.");
+  EXPECT_EQ(event(5, 3), "x.attn: recordings[0]: event 2 refers to a pass that does not exist.");
 }
 
 TEST(RecordingFile, RefusesVersionsThatDoNotFitTheArenaOrTheTiling) {

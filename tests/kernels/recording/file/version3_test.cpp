@@ -201,8 +201,8 @@ TEST(Version3, HostileTimelinesAreRefusedInWords) {
   expect("an invalid tag, tile or slot", [](Timeline& t) { t.events[1].tag = 4; });
   expect("the tag wait_k appears twice", [](Timeline& t) { t.tags[0] = "wait_k"; });
   expect("no tag is \"done\"", [](Timeline& t) { t.tags[3] = "finished"; });
-  expect("do not continue the earlier ones", [](Timeline& t) { t.lanes[1].first = 3; });
-  expect("do not continue the earlier ones", [](Timeline& t) { t.lanes[1].count = 1 << 20; });
+  expect("do not follow the previous lane's", [](Timeline& t) { t.lanes[1].first = 3; });
+  expect("do not follow the previous lane's", [](Timeline& t) { t.lanes[1].count = 1 << 20; });
   expect("2 events belong to no lane", [](Timeline& t) { t.lanes.pop_back(); });
   expect("an invalid block, rank or index", [](Timeline& t) { t.lanes[0].block = -1; });
   expect("an invalid block, rank or index", [](Timeline& t) { t.lanes[0].block = 7; });

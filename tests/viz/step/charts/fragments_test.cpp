@@ -286,7 +286,7 @@ TEST(Fragments, WhatNeverLiesInSharedMemorySaysSo) {
   for (const FragmentTile tile : {FragmentTile::s, FragmentTile::p}) {
     const FragmentScene s = scene_of(flash_mma, tile, problem_of(64, 64));
     EXPECT_TRUE(s.maps[0].cells.empty());
-    EXPECT_NE(s.shared.find("is never in shared memory"), std::string::npos);
+    EXPECT_NE(s.shared.find("Never in shared memory"), std::string::npos);
     EXPECT_NE(cell_words(s, 3, 5).find("not in shared memory"), std::string::npos);
   }
 }

@@ -152,7 +152,7 @@ TEST(HopperTile, PacksHeadsThatShareKeysWhereAloneTheyLeaveRowsEmpty) {
   p.Lq = 3;
   EXPECT_EQ(hopper_tile(p, {}).pack, 8);
   const std::string words = words_of(p, hopper_tile(p, {}), kSms);
-  EXPECT_NE(words.find("8 heads packed, as one alone would fill only 5 % of a tile's rows"), std::string::npos)
+  EXPECT_NE(words.find("8 heads packed because one head would fill only 5 % of a tile's rows"), std::string::npos)
       << words;
 }
 
@@ -169,7 +169,7 @@ TEST(HopperTile, SaysWhy) {
   few.Lq = 60;
   EXPECT_NE(hopper().reason(few, planned(few).options, h100()).find("16 query tiles for 132 multiprocessors"),
             std::string::npos);
-  const std::string guessed = "; exponentials before the maximum, S in turns";
+  const std::string guessed = "; exponentials before the maximum, S computed in turns";
   EXPECT_NE(hopper().reason(few, planned(few).options, h100()).find(guessed), std::string::npos);
   EXPECT_EQ(hopper().reason(few, planned(few, at_step(10)).options, h100()).find(guessed), std::string::npos);
 }
@@ -233,12 +233,12 @@ TEST(HopperTile, RefusesInWords) {
             "flash_hopper runs on sm_90a, not on sm_80: wgmma and the tensor maps that it needs exist only on Hopper; "
             "on other GPUs, use flash_mma for f16 and bf16");
   EXPECT_EQ(refusal(problem(4096, 59), copying(0)),
-            "flash_hopper reads only tensors with rows aligned to 16 bytes. With D = 59 and Dv = 59, some rows are not "
-            "aligned; set copies = 1 to copy those tensors.");
+            "flash_hopper reads only tensors with rows aligned to 16 bytes. With D = 59 and Dv = 59, some tensors have "
+            "unaligned rows; set copies = 1 to copy those tensors.");
   Options o = at_step(3);
   o.br = 192;
   EXPECT_EQ(refusal(p, o),
-            "flash_hopper at step 3 has two consumers that take turns, so it needs 128 query rows, not 192.");
+            "flash_hopper with step = 3 has two consumers that take turns, so it needs 128 query rows, not 192.");
   o = {};
   o.bc = 256;
   EXPECT_EQ(refusal(p, o),

@@ -159,7 +159,7 @@ TEST(Splitkv, FillsTheMultiprocessorsAndSaysWhy) {
   const Plan plan = plan_of_problem(p);
   EXPECT_EQ(chosen(plan.options, kSplits), 16);
   EXPECT_EQ(splitkv().reason(p, plan.options, *device_for("sm_90a")),
-            "8 heads on 132 SMs: 16 splits, with 64.0 KiB in flight to each SM");
+            "8 heads on 132 SMs: 16 splits, with 64.0 KiB in flight per SM");
   EXPECT_EQ(plan.launches[0].grid[0], 8 * 16);
   // Dealt out, 8192 blocks make eight turns of eight warps in 128 parts and in 132.
   EXPECT_EQ(chosen(plan_of_problem(decoding(1, 1, 1, 131072)).options, kSplits), 128);
@@ -180,7 +180,7 @@ TEST(Splitkv, KeepsMoreOnItsWayWhereLittleIsRead) {
   EXPECT_EQ(pipeline(decoding(64, 32, 8, 4096)), (std::pair{256, 2}));  // 7.8 MiB
   EXPECT_EQ(splitkv().reason(decoding(64, 32, 8, 4096), plan_of_problem(decoding(64, 32, 8, 4096)).options,
                              *device_for("sm_90a")),
-            "8 heads on 132 SMs: 16 splits, with 64.0 KiB in flight to each SM");
+            "8 heads on 132 SMs: 16 splits, with 64.0 KiB in flight per SM");
   // Four warps are all that fit with D = 256: a tile less is missed.
   EXPECT_EQ(pipeline(decoding(64, 32, 8, 4096, 256)), (std::pair{128, 3}));
 }
@@ -198,7 +198,7 @@ TEST(Splitkv, MergesTheOnlyBatchInClusters) {
               (std::vector<std::int64_t>{8, 1, 1}));
     EXPECT_EQ(plan.workspace_bytes, 0U);
     EXPECT_EQ(splitkv().reason(p, plan.options, *device_for("sm_90a")),
-              "8 heads on 64 of 132 SMs: clusters of 8 splits, with 128 KiB in flight to each SM");
+              "8 heads on 64 of 132 SMs: clusters of 8 splits, with 128 KiB in flight per SM");
   }
   // Key lengths are no matter: they are read where the parts are.
   Problem p = decoding(1, 32, 8, 4096);
