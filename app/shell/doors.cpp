@@ -170,9 +170,9 @@ void draw_doors(const State& state, const Model& model, const Box& box, Commands
   if (box_button({{box.max.x - wide, box.min.y}, {box.max.x, box.min.y + s.px(kHead - 8)}}, "##doors_close",
                  close.c_str()))
     commands.emplace_back(CloseGreeting{});
-  if (!by_touch()) tooltip(tr("To open this again, press Ctrl+P and choose \"Where to start\""));
+  if (!by_touch()) tooltip(tr("To reopen this page, press Ctrl+P and choose \"Where to start\""));
   const Door doors[] = {
-      {"###door_learn", tr("Learn it"), tr("The inputs and output are small. What comes between does not fit on chip."),
+      {"###door_learn", tr("Learn it"), tr("The inputs and output are small. Intermediate results do not fit on chip."),
        tr("The wall, 2 minutes")},
       {"###door_step", tr("Step my numbers"),
        tr("See every number in a run, with your own arrays or the example on the left."), tr("Choose .npy files")},

@@ -92,12 +92,10 @@ void draw_offer(const Model& model, Commands& commands) {
   }
   ImGui::TextDisabled(
       "%s", plural(count,
-                   "{1}\n"
-                   "If you allow it, it is compiled and run on your GPU when you measure it. Allow this only if you "
-                   "trust the author. The measurements are shown either way.",
-                   "{1}\n"
-                   "If you allow them, they are compiled and run on your GPU when you measure them. Allow this only if "
-                   "you trust the author. The measurements are shown either way.",
+                   "{1}\nIf you allow the kernel, it is compiled and run on your GPU when you measure it. Allow "
+                   "kernels only from authors you trust. The session's measurements are shown in any case.",
+                   "{1}\nIf you allow the kernels, they are compiled and run on your GPU when you measure them. Allow "
+                   "kernels only from authors you trust. The session's measurements are shown in any case.",
                    model.offered.file)
                 .c_str());
   ImGui::PopTextWrapPos();

@@ -97,7 +97,8 @@ bool write_button(const std::vector<std::filesystem::path>& files, const char* v
   std::error_code error;
   for (const std::filesystem::path& file : files)
     if (named && std::filesystem::exists(file, error)) there = file;
-  if (!there.empty()) error_words(phrase("{} already exists. Replace it, or choose another name.", there.string()));
+  if (!there.empty())
+    error_words(phrase("{} already exists. Replace the file, or choose another name.", there.string()));
   ImGui::Dummy({1, style().px(4)});
   const bool pressed = popup_buttons(there.empty() ? verb : tr("Replace"), named);
   return named && (pressed || (entered && there.empty()));
@@ -122,7 +123,7 @@ void draw_input_files(const Controller& controller, ShellUiState& ui, Commands& 
   popup_heading(tr_of(kInputFiles));
   dim_words(
       tr("NumPy arrays of type f2, f4 or f8, shaped [B,H,L,D], [H,L,D] or [L,D]. The bias is broadcast to [B,H,Lq,Lk]. "
-         "The arrays determine the problem's shape. Inputs with empty fields are still generated. If the bias field is "
+         "The arrays determine the problem's shape. Q, K or V is generated if its field is empty. If the bias field is "
          "empty, there is no bias."));
   bool entered = ImGui::IsWindowAppearing();  // Enter goes to the next field; in the last one it uses them
   for (std::size_t n = 0; n < kIds.size(); ++n) {
@@ -188,9 +189,9 @@ std::string chapter_to_print(const State& state, const LearnScene* learn) {
 void draw_print_chapter(const Controller& controller, ShellUiState& ui, Commands& commands) {
   if (!begin_popup(kPrintChapter)) return;
   popup_heading(tr_of(kPrintChapter));
-  dim_words(tr(
-      "A PDF for the learner: the question, a figure and the exercises with these numbers. The answers go to a second "
-      "file next to it."));
+  dim_words(
+      tr("A PDF for the learner: the question, a figure and the exercises with these numbers. The answers go to a "
+         "second PDF in the same folder."));
   choose_chapter(controller.model().learn.get(), ui);
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool entered = path_field(ui, "print", "/path/to/chapter.pdf", ".pdf", FileDialog::Kind::save, ui.path);

@@ -53,8 +53,8 @@ std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page, const
   std::vector<Chip> chips = page_chips(page);
   if (!scene.empty.empty()) chips.erase(chips.begin(), chips.end() - 1);  // the lab stays
   const auto to_bench = [&] {
-    chips.push_back({tr("Open in Bench"), tr("Shows the same kernel and value next to the other rows"),
-                     !scene.empty.empty(), ChooseWorkspace{Workspace::bench}});
+    chips.push_back({tr("Open in Bench"), tr("Shows this row among the sweep's other rows"), !scene.empty.empty(),
+                     ChooseWorkspace{Workspace::bench}});
     if (!scene.stand_in.empty()) chips.back().before = TakeSweepOf{scene.stand_in};
   };
   const auto take = [&](RowDetail what, const char* words, const char* help) {

@@ -105,7 +105,7 @@ void add_buttons(EntryList& e) {
   e.add_in(Workspace::profile, tr("Lab"), tr("Keep the edit as a kernel in Bench"), tr("With its name and hash"),
            {KeepLab{}});
   e.add_in(Workspace::profile, tr("Lab"), tr("Save the edit as a .cu file"),
-           tr("Opening it restores exactly this kernel"), {SaveLab{}});
+           tr("Opening the file restores exactly this kernel"), {SaveLab{}});
   e.add(tr("Profile"), tr("Heartbeat: how busy the GPU is during a run"),
         tr("Pipe and memory utilisation, with launches marked"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::heartbeat}})
@@ -138,7 +138,7 @@ void add_buttons(EntryList& e) {
   e.add_in(Workspace::profile, tr("Profile"), tr("SASS next to the source"), "", {ChooseCode{CodeKind::sass}});
   e.add_in(Workspace::profile, tr("Profile"), tr("PTX next to the source"), "", {ChooseCode{CodeKind::ptx}});
   e.add_in(Workspace::profile, tr("Profile"), tr("SASS diff next to the source"),
-           tr("Compare its machine code with the other measurement's"), {ChooseCode{CodeKind::diff}});
+           tr("Compare the machine code with the other measurement's"), {ChooseCode{CodeKind::diff}});
   e.add(tr("Edit and files"), tr("Export the measurements as JSON"), tr("With every repeat"), {ExportJson{}});
   e.add(tr("Edit and files"), tr("Export the sweep's timeline"), tr("For Perfetto or chrome://tracing"),
         {ExportTrace{}});
@@ -269,10 +269,9 @@ void add_museum(EntryList& e) {
   const bool unnamed = keeps_name_back(e.state(), answer_hidden);
   e.add(tr("Museum"), tr("Random exhibit"), tr("A deliberately wrong kernel or a correct one: find out which"),
         {ShowRandomPiece{}});
-  PaletteEntry& reveal =
-      e.add(tr("Museum"), tr("Reveal the exhibit"), tr("Its name, verdict and patch"), {RevealPiece{}});
+  PaletteEntry& reveal = e.add(tr("Museum"), tr("Reveal the exhibit"), tr("Name, verdict and patch"), {RevealPiece{}});
   if (!unnamed || answer_hidden)
-    reveal.why_not = answer_hidden ? tr("the lesson's question is about it") : tr("no exhibit is hidden");
+    reveal.why_not = answer_hidden ? tr("the lesson asks about this exhibit") : tr("no exhibit is hidden");
   for (const Piece& p : museum()) {
     PaletteEntry& entry =
         e.add(tr("Museum"), std::string(tr_of(p.title)), phrase("Deliberately wrong: {} {}", p.id, tr_of(p.symptom)),

@@ -59,9 +59,9 @@ PaletteEntry scale(const Problem& p) {
       tr("Why divide by √D?"), tr("So that scores do not grow with D"),
       tr("sqrt(D) square root scale 1/sqrt(D) scaling"),
       phrase("A score is the sum of D products. If the entries of q and k are independent with mean 0 and variance 1, "
-             "the sum has variance D. Scores are then about √D in size. At D = {}, that is {}. Softmax of scores that "
-             "far apart gives one key nearly all the weight. In training, almost no gradient reaches the other keys. "
-             "Divided by √D, the scores are about 1 in size for any D. This problem's factor is {}.",
+             "a score has variance D. Unscaled scores are about √D in size. At D = {}, √D is {}. If scores differ by "
+             "√D, softmax gives one key nearly all the weight. In training, almost no gradient reaches keys with tiny "
+             "weights. Divided by √D, the scores are about 1 in size for any D. This problem's factor is {}.",
              p.D, significant_text(std::sqrt(static_cast<double>(p.D)), 3), significant_text(p.effective_scale(), 4)));
   e.door = tr("See what large scores do");
   e.commands = {ChooseWorkspace{Workspace::step}, ChoosePreset{"large_logits"}};
@@ -106,11 +106,8 @@ std::vector<PaletteEntry> palette_answers(const PaletteFacts& facts) {
     PaletteEntry e = question(std::string(tr_of(reason.title)), std::string(tr_of(reason.what)),
                               phrase("{} stall reason warp state", reason.name), std::string(tr_of(reason.what)));
     e.group = tr("Stall");
-    e.answer += phrase(
-        "\n"
-        "\n"
-        "CUPTI and Nsight Compute call it {}. In Profile, it counts as \"{}\".",
-        reason.name, words_of(reason.state));
+    e.answer += phrase("\n\nCUPTI and Nsight Compute call this state {}, which counts as \"{}\" in Profile.",
+                       reason.name, words_of(reason.state));
     e.door = tr("Where the time goes");
     e.commands = {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}};
     all.push_back(std::move(e));

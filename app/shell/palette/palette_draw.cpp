@@ -119,7 +119,7 @@ bool draw_list(PaletteUiState& ui, float width, float height, bool moved) {
       ImGui::Dummy({width, row});
       draw_text_in(ImGui::GetWindowDrawList(), {{corner.x + s.px(10), corner.y}, {corner.x + width, corner.y + row}},
                    Align::left, Face::text, kSmall, colour_of(Token::dim),
-                   for_hands(tr("No such name. These are fuzzy matches. Use the arrow keys to choose one."),
+                   for_hands(tr("No such name. These are fuzzy matches. Use the arrow keys to choose a match."),
                              tr("No such name. These are fuzzy matches.")));
     }
     ImGuiListClipper clipper;

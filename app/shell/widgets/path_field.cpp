@@ -64,8 +64,7 @@ bool draw_path_field(const PathField& field, std::string& path, FileDialog& dial
   ImGui::EndDisabled();
   if (!field.can_browse && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
     show_tooltip(
-        tr("This desktop has no file dialog (zenity or kdialog). Press Tab in the field to complete the "
-           "path."));
+        tr("This desktop has no file dialog; install zenity or kdialog. Press Tab in the field to complete the path."));
   }
   if (pressed) {
     const std::string filter = field.extension.empty() ? "" : "*" + field.extension;

@@ -225,10 +225,9 @@ TEST_F(BenchPeers, LadderStripAndTurnsHaveOneRatio) {
 }
 
 TEST_F(BenchPeers, ATurnThatDiffersFromTheOwnRowIsSaid) {
-  EXPECT_EQ(
-      peers_line(with_peer(970, 1500)),
-      "Peers: It has 0.65× the speed of torch on the CPU (n = 24), timed alternately. The kernel took 1.50 ms in those "
-      "turns and 1.02 ms in its own row.");
+  EXPECT_EQ(peers_line(with_peer(970, 1500)),
+            "Peers: It has 0.65× the speed of torch on the CPU (n = 24), timed alternately. The kernel took 1.50 ms in "
+            "the peer's turns and 1.02 ms in its own row.");
   EXPECT_EQ(peers_line(with_peer(970, 1040)).find("own row"), std::string::npos) << "within the noise";
 }
 

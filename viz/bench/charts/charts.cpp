@@ -97,7 +97,7 @@ std::string why_empty(const State& state, const Model& model, const BenchSlices&
     if (!model.gpu.why_nothing.empty()) return tr("Tick a run to draw this chart.");
     if (state.document.sweep.kernels.empty()) return tr("Tick a kernel, then press Run.");
     const auto at = find_metric(metric);
-    return at ? phrase("{} of each kernel; press Run to draw this chart.", tr_of(metric_table()[*at].label))
+    return at ? phrase("{} of each kernel. Press Run to draw this chart.", tr_of(metric_table()[*at].label))
               : tr("Press Run to draw this chart.");
   }
   for (const Measurement* m : slice.rows) {

@@ -59,12 +59,12 @@ void run_menu(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Comm
   if (ImGui::Selectable(tr("Export its rows as CSV"))) commands.push_back(ExportCsv{r.run.id});
   if (ImGui::Selectable(tr("Export its rows as JSON"))) commands.push_back(ExportJson{r.run.id});
   if (ImGui::Selectable(tr("Export its timeline for Perfetto"))) commands.push_back(ExportTrace{r.run.id});
-  tooltip(tr("The start and duration of each stage of each point"));
+  tooltip(tr("The start and duration of every stage, point by point"));
   if (r.from != RunFrom::bundled && !r.growing) {
     ImGui::Separator();
     if (ImGui::Selectable(tr("Remove"))) commands.push_back(RemoveRun{r.run.id});
     if (r.from == RunFrom::here)
-      tooltip(tr("The run's file is deleted when the window closes. Until then, Ctrl+Z restores the run."));
+      tooltip(tr("Ctrl+Z restores the run until the window closes, when its file is deleted."));
   }
   end_menu();
 }

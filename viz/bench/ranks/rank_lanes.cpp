@@ -91,7 +91,7 @@ std::string words_of_sums(const RingLanes& ring, const RankLane& lane, const Ran
   }
   if (turn == 0) return "";
   if (span.work == RankWork::send) {
-    if (home) return phrase("{} sends dK and dV home", lane.name);
+    if (home) return phrase("{} sends dK and dV to their ranks", lane.name);
     if (last || !(first || ring.on_cpu)) return phrase("{} sends dK and dV of turn {}", lane.name, turn - 1);
     return ring.on_cpu ? phrase("{} sends K and V of turn {}, and dK and dV of turn {}", lane.name, turn, turn - 1)
                        : phrase("{} sends K and V of turn {}", lane.name, turn);
@@ -188,7 +188,7 @@ void tell(RankLanesScene& scene) {
   scene.reason = phrase("The ranks compute for {} of the time and wait for {}. Sending takes {}",
                         part(RankWork::compute), waits > 0 ? part(RankWork::wait) : "0 %", part(RankWork::send)) +
                  (waits < 0.02 ? tr(", hidden behind computation.")
-                  : most.sums  ? tr(". A wait ends when a share of K and V, or its dK and dV, arrives.")
+                  : most.sums  ? tr(". A wait ends when a share of K and V or of dK and dV arrives.")
                                : tr(". A wait ends when the next share of K and V arrives."));
   // Between its spans a rank has nothing to record.
   constexpr double kWorthSaying = 0.05;
@@ -242,7 +242,8 @@ RankLanesScene rank_lanes(const State& state, const Model& model) {
   }
   if (found.empty()) {
     scene.empty =
-        tr("No ring on screen has lanes. Run a sweep along the axis ranks here, or open a session written by attnscope "
+        tr("There are no ring lanes to show. Run a sweep along the axis ranks here, or open a session written by "
+           "attnscope "
            "ring -o.");
     if (const std::string words = not_on_this_axis(shown.slices, model); !words.empty()) scene.empty = words;
     return scene;
@@ -281,11 +282,11 @@ std::string forecast_tip(const RingLanes& ring) {
   if (ring.sums)
     return tr(
         "A turn takes as long as the slowest GPU or the slowest transfer, whichever takes longer, plus the time to add "
-        "dK and dV.\nThen dK and dV return to their own ranks and are rounded.\nThe same run measures the rates of one "
-        "GPU, the link, addition and rounding.");
+        "dK and dV.\nAt the end, dK and dV return to their own ranks and are rounded.\nThe rates of GPU, link, "
+        "addition and rounding were measured in this run.");
   return tr(
       "A turn takes as long as the slowest GPU or the slowest transfer, whichever takes longer, plus the merge.\nThe "
-      "same run measures the rates of one GPU, the link and a merge.");
+      "rates of GPU, link and merge were measured in this run.");
 }
 
 double share_of_work(const RingLanes& ring, RankWork work) {

@@ -223,7 +223,7 @@ void draw_key(const RankLanesScene& scene) {
   entry(tr("computes the numbered turn"),
         [&](const Box& box) { list->AddRectFilled(box.min, box.max, kernel_colour(s.theme, scene.kernel), s.px(1)); });
   const bool sums = std::ranges::any_of(scene.rings, &RingLanes::sums);
-  entry(sums ? tr("waits for a share or its dK and dV") : tr("waits for the next share"),
+  entry(sums ? tr("waits for a share or for dK and dV") : tr("waits for the next share"),
         [&](const Box& box) { draw_outline(list, box, colour(s.theme, Token::dim), 1, 1); });
   entry(sums ? tr("sends K, V, dK, dV") : tr("sends K, V"), [&](const Box& box) {
     draw_carried(list, box, {RankWork::send, 0, 0, 0});

@@ -129,9 +129,9 @@ std::string tile_answer(const State& state, const Model& model) {
   const std::string words = phrase("{} on {}: {}", kernel, describe(spec->problem), map.tile);
   const KernelRow& row = **find_kernel(kernel);
   const std::string extents = extent_words(row, spec->problem.pass);
-  if (row.processor == Processor::cpu) return phrase("{} {} Both need more cache.", words, extents);
+  if (row.processor == Processor::cpu) return phrase("{} {} A larger Br or Bc needs more cache.", words, extents);
   return phrase(
-      "{} {} Both need more registers and shared memory. If an SM can then hold fewer warps, less latency is "
+      "{} {} A larger Br or Bc needs more registers and shared memory. If an SM holds fewer warps, less latency is "
       "hidden.",
       words, extents);
 }

@@ -194,12 +194,12 @@ SweepMenu device_menu(const SweepSpec& sweep, const GpuView& gpus) {
 }
 
 SweepMenu l2_menu(const SweepSpec& sweep) {
-  SweepMenu menu{"##l2",
-                 tr("L2 cache"),
-                 std::string(name_of(sweep.l2)),
-                 tr("Cold: other data is read through the GPU's L2 cache before each repeat. This applies to "
-                    "counters, too."),
-                 {}};
+  SweepMenu menu{
+      "##l2",
+      tr("L2 cache"),
+      std::string(name_of(sweep.l2)),
+      tr("Cold: other data is read through the GPU's L2 cache before each repeat. Counter runs start cold, too."),
+      {}};
   for (const L2State state : {L2State::cold, L2State::warm})
     menu.choices.push_back(with(sweep, std::string(name_of(state)), &SweepSpec::l2, state));
   return menu;
@@ -270,7 +270,7 @@ bool any_kept_on_gpu(const SweepSpec& sweep, const KeptTilesView& kept) {
 std::string compile_words(const SweepSpec& sweep, const Model& model) {
   if (!runs_on_gpu(sweep) || !model.gpu.looked) return {};  // nobody has asked yet: a picture has no compiler
   if (auto valid = validate(sweep); !valid) return {};      // said where it stands
-  if (model.compiled_for != sweep_key(sweep) && model.task.running) return tr("This is compiled when the run ends.");
+  if (model.compiled_for != sweep_key(sweep) && model.task.running) return tr("Compilation starts when the run ends.");
   if (sweep.tuned && model.compiled.empty() && model.kept.of == sweep_key(sweep) && !any_kept_on_gpu(sweep, model.kept))
     return {};  // why no tile is kept stands beside Run
   if (model.compiled_for != sweep_key(sweep) || model.compiled.empty())

@@ -232,7 +232,7 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
         tr("Number of queries and keys: 2048, or 128/2048 if the two differ."));
   if (keeps_tokens)
     add(SweepField::tokens, tr("Tokens B·L"), s.tokens == 0 ? "free" : fmt::format("{}", s.tokens),
-        tr("Keeps B·L at this number, so that every length processes the same number of tokens. 'free' leaves the "
+        tr("Keeps B·L at this number, so that the number of tokens is the same at every length. 'free' leaves the "
            "batch unchanged."));
   if (s.axis != Axis::B && !(keeps_tokens && s.tokens > 0))
     add(SweepField::batch, tr("Batch B"), fmt::format("{}", p.B), tr("Number of sequences."));

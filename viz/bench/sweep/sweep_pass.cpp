@@ -68,7 +68,7 @@ SweepMenu pass_menu(const SweepSpec& sweep) {
   SweepMenu menu{"##pass",
                  tr("Pass"),
                  words(sweep.base.pass),
-                 tr("Forward: O and LSE. Backward: dQ, dK and dV. Training: both in one chain of launches. The "
+                 tr("Forward: O and LSE. Backward: dQ, dK and dV. Training: both passes in one chain of launches. The "
                     "kernels change with the pass."),
                  {}};
   for (const Pass pass : kPasses)
@@ -82,7 +82,7 @@ SweepMenu output_menu(const SweepSpec& sweep) {
                  tr("Type of O"),
                  std::string(name_of(sweep.base.output_dtype())),
                  tr("O in the type of Q, K and V, or in f32, the type in which it is summed. Use f32 if several "
-                    "outputs are merged later."),
+                    "outputs will be merged."),
                  {}};
   std::string takers;
   for (const KernelRow* row : ladder_of(sweep.base.pass))

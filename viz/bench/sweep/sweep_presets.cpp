@@ -126,7 +126,7 @@ std::vector<BenchPreset> make_presets() {
   std::vector<BenchPreset> presets;
   presets.push_back(BenchPreset{
       "lengths", marked("Lengths, 16 384 tokens"),
-      marked("B·L = 16 384, H = 16, D = 128, L from 512 to 16 384: every length processes the same number of tokens."),
+      marked("B·L = 16 384, H = 16, D = 128, L from 512 to 16 384: the same number of tokens at every length."),
       "tflops", with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 128)), 16384)});
   presets.push_back(BenchPreset{
       "lengths_64", marked("Lengths, D = 64"), marked("B·L = 16 384, H = 16, D = 64, L from 512 to 16 384."), "tflops",

@@ -267,7 +267,8 @@ std::vector<Column> summary_columns(const State& state, std::optional<Pass> pass
         tr("Memory used in addition to inputs and outputs, such as a stored S.")},
        [unit = u.memory](const Measurement& m) { return workspace_cell(m, unit); }},
       {{"error", tr("error ÷ allowed"),
-        tr("Largest difference from the fp64 reference, divided by the allowed error. Above 1, the output is wrong.")},
+        tr("Largest difference from the fp64 reference, divided by the allowed error. Values above 1 mean a wrong "
+           "output.")},
        error_cell},
       {{"verdict", tr("answer"), tr("Is the output within the allowed error?")}, verdict_cell},
   };

@@ -190,7 +190,7 @@ std::string decided(TuneDecision decision, std::string_view kernel, const std::s
     case TuneDecision::cannot_tell:
       break;
   }
-  return phrase("{}: the usual tile, {}, is kept at {} because the 95 % intervals overlap", kernel, tile, at);
+  return phrase("{}: the usual tile, {}, is kept for {} because the 95 % intervals overlap", kernel, tile, at);
 }
 
 void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view, TuneMap& scene) {
@@ -224,10 +224,10 @@ void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view
       : scene.gpu ? tr("the occupancy that shared memory and threads allow")
                   : "";
   const bool chosen = std::ranges::any_of(scene.cells, &TileCell::chosen);
-  scene.note = phrase("Br down, Bc across{}{}. Hatched: does not fit.{}{}{} On {}{}.", cell.empty() ? "" : "; ", cell,
-                      tr(" Dashed: the usual tile."), chosen ? tr(" Framed: the chosen tile.") : "",
-                      scene.gpu ? tr(" Corner: registers spill.") : "", r.device,
-                      r.date.empty() ? "" : phrase(", kept {}", r.date.substr(0, 10)));
+  scene.note = phrase("Br down, Bc across{}{}. Hatched: does not fit.{}{}{} Measured on {}{}.",
+                      cell.empty() ? "" : "; ", cell, tr(" Dashed: the usual tile."),
+                      chosen ? tr(" Framed: the chosen tile.") : "", scene.gpu ? tr(" Corner: registers spill.") : "",
+                      r.device, r.date.empty() ? "" : phrase(", kept {}", r.date.substr(0, 10)));
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ std::string peer_words(const Measurement& subject, std::span<const Measurement* 
   std::string words = phrase("It {}, timed alternately.", fmt::join(parts, tr(" and ")));
   if (another == nullptr) return words;
   const BenchUnit unit = time_unit(subject.time.median, subject.time.median);
-  return words + phrase(" The kernel took {} in those turns and {} in its own row.",
+  return words + phrase(" The kernel took {} in the peer's turns and {} in its own row.",
                         value_with_unit(another->time.median, unit), value_with_unit(subject.time.median, unit));
 }
 
@@ -323,7 +323,7 @@ std::string unlike_words(const BenchSlice& slice, const BenchSlices& beside, std
   const std::string axes =
       elsewhere.empty()
           ? ""
-          : phrase("Not drawn: {1}. These runs vary an axis other than {0}. To draw them, untick the others.",
+          : phrase("Not drawn: {1}. These runs vary an axis other than {0}; untick the others to draw them.",
                    axis_letter(slice.axis), fmt::join(elsewhere, ", "));
   return lines({axes, problems});
 }

@@ -115,10 +115,10 @@ std::string elsewhere_words(const Measurement& m) {
   if (tensor.available() && tensor.value >= kTensorWorks) {
     const std::string busy = percent_text(tensor.value);
     if (tensor.value >= kNear) return phrase("Limited by the tensor cores: busy in {} of the cycles.", busy);
-    return phrase("Its products run on the tensor cores, which are busy in {} of the cycles.", busy);
+    return phrase("The products run on the tensor cores, which are busy in {} of the cycles.", busy);
   }
   if (m.processor == Processor::cpu || !peak.available() || peak.value <= 100) return {};
-  return phrase("It reaches {} of the fp32 multiply-add peak, so its products do not run on the fp32 pipes.",
+  return phrase("The kernel reaches {} of the fp32 multiply-add peak, so its products do not run on the fp32 pipes.",
                 percent_text(peak.value));
 }
 
@@ -149,7 +149,8 @@ std::string limit_words(const Measurement& subject) {
   if (!peak.available() && !copy.available()) return {};
   std::string elsewhere = elsewhere_words(subject);
   if (!copy.available() && !elsewhere.empty()) return elsewhere;
-  if (!copy.available()) return phrase("It reaches {} of this {}'s measured peak.", percent_text(peak.value), device);
+  if (!copy.available())
+    return phrase("The kernel reaches {} of this {}'s measured peak.", percent_text(peak.value), device);
   const double arithmetic = peak.available() ? peak.value : 0;
   if (copy.value >= kNear && (copy.value >= arithmetic || !elsewhere.empty()))
     return phrase("Limited by memory: {} of the measured copy rate.", percent_text(copy.value));

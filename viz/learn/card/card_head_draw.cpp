@@ -152,7 +152,7 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   if (alone) {
     const Box see{{box.max.x - s.px(narrow), head.min.y - s.px(4)}, {box.max.x - s.px(86), head.max.y + s.px(2)}};
     if (key_button(see, "##lesson_run", tr("Run"), "V") || letter_pressed(ImGuiKey_V)) ui.run_shown = true;
-    tooltip(tr("Fills the window with the subject of the beat"));
+    tooltip(tr("Fills the window with the beat's subject"));
   } else {
     const auto [side, move] = mark(54, "##lesson_side");
     const ImU32 side_ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);

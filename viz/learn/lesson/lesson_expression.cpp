@@ -186,8 +186,8 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     query.kernel = name();
     for (std::size_t n = 0; n < names; ++n) {
       if (!take(","))
-        return refuse(phrase("{}() takes the name of a kernel and {}", word,
-                             names == 1 ? tr("one more name") : tr("two more names")));
+        return refuse(
+            phrase("{}() takes a kernel's name and {}", word, names == 1 ? tr("one more name") : tr("two more names")));
       query.names.emplace_back(name());
     }
     while (take(",")) {

@@ -102,7 +102,7 @@ Result<ReadValues> read_output(const Recording& rec, const TensorReference& ref,
       read.values.push_back(a.get((head + r) * width + c));
     }
   }
-  if (read.values.empty()) return bad_input(phrase("{} has no such row or column", ref.name));
+  if (read.values.empty()) return bad_input(phrase("{} lacks the requested row or column", ref.name));
   return read;
 }
 
@@ -123,7 +123,7 @@ Result<ReadValues> read_slot(const Recording& rec, const TensorReference& ref, S
   }
   if (reader.cells.empty()) {
     return bad_input(
-        phrase("{} is not computed {}, or has no such row or column there", ref.name, place_words(ref.place)));
+        phrase("{} is not computed {}, or lacks the requested row or column", ref.name, place_words(ref.place)));
   }
   ReadValues read{{}, is_input(slot) ? 0 : reader.latest, slot};
   for (const auto& [place, value] : reader.cells) read.values.push_back(value);

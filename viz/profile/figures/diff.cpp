@@ -109,8 +109,9 @@ FigureChange change_of(const MetricRow& metric, const Measurement& mine, const M
   change.up = a.value > b.value;
   if (change.noise == Noise::within) return change;
   if (metric.id == "dram_write_bytes" && results_alone(a.value, mine) && results_alone(b.value, other)) {
-    change.noise_words = phrase(
-        "{}; the kernel does not control how much of O and LSE had left the L2 cache by the end", change.noise_words);
+    change.noise_words =
+        phrase("{}; the kernel does not control how much of O and LSE leaves the L2 cache before the run ends",
+               change.noise_words);
     return change;
   }
   change.better = metric.better == (change.up ? Better::up : Better::down);

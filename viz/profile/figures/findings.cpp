@@ -70,7 +70,7 @@ Finding multiply_bound(const Measurement& m, const FindingContext& context) {
   const double share = value(m, "peak_share_pct"), tensor = value(m, "tensor_pipe_pct");
   if (share < kMultiplyBusy || tensor >= kTensorWorks || m.peaks.tensor_gflops > 0) return f;
   f.at_most = std::max(1.0, 100 / share);
-  f.text = phrase("It reaches {} % of the multiply-add peak, with tensor cores busy in {} of 100 cycles.",
+  f.text = phrase("The kernel reaches {} % of the multiply-add peak, with tensor cores busy in {} of 100 cycles.",
                   figure_text(share), figure_text(tensor));
   f.other_kernel = on_tensor_cores(m.key.problem.dtype, context.arch);
   f.experiment = phrase("tensor cores: {}", f.other_kernel);
@@ -89,7 +89,7 @@ Finding bank_conflicts(const Measurement& m, const FindingContext& context) {
   const double cycles = context.sms * clock_mhz(m), us = cycles > 0 ? extra / cycles : 0;
   if (us > 0 && us < m.time.median) {
     f.at_most = std::min(f.at_most, m.time.median / (m.time.median - us));
-    f.text = phrase("{}: at one per cycle per SM, that is {} of {}", f.text, value_with_unit(us, time_unit(us, us)),
+    f.text = phrase("{}: at one per cycle per SM, they take {} of {}", f.text, value_with_unit(us, time_unit(us, us)),
                     value_with_unit(m.time.median, time_unit(m.time.median, m.time.median)));
   }
   if (f.at_most < kWorthIt) return {};
@@ -225,7 +225,7 @@ Finding tensor_idle(const Measurement& m, const FindingContext& context) {
   Finding f;
   const double tensor = value(m, "tensor_pipe_pct");
   if (m.key.problem.dtype == DType::f32 || tensor >= kTensorWorks) return f;
-  f.text = phrase("Its {} products could run on the tensor cores, which are busy in {} of 100 cycles.",
+  f.text = phrase("The {} products could run on the tensor cores, which are busy in {} of 100 cycles.",
                   name_of(m.key.problem.dtype), figure_text(tensor));
   f.other_kernel = on_tensor_cores(m.key.problem.dtype, context.arch);
   f.experiment = phrase("tensor cores: {}", f.other_kernel);

@@ -41,7 +41,7 @@ Attempt attempt_of(const Finding& f, const std::string& kernel) {
   if (f.max_registers > 0)
     return {label, tr("Opens the lab with this register limit"), {lab, LimitRegisters{kernel, f.max_registers}}};
   if (!f.other_kernel.empty())
-    return {label, tr("Show that kernel here instead of this one"), {ChooseBenchKernel{f.other_kernel}}};
+    return {label, tr("Shows the other kernel instead of this one"), {ChooseBenchKernel{f.other_kernel}}};
   return {label, tr("Opens the lab with this kernel's unchanged source"), {ChooseBenchKernel{kernel}, lab}};
 }
 

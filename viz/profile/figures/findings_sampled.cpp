@@ -152,7 +152,7 @@ Finding uncoalesced(const Measurement& m, const FindingContext& context) {
     return f;
   }
   f.seen = m.time.median / other->time.median;
-  f.text += phrase(" Contiguous access alone would make the kernel at most {} times as fast.", times_text(f.at_most));
+  f.text += phrase(" Contiguous access would make the kernel at most {} times as fast.", times_text(f.at_most));
   f.at_most = 0;
   f.experiment = phrase("tiles read contiguously and kept in shared memory: {}", f.other_kernel);
   return f;
@@ -170,8 +170,9 @@ Finding stored_scores(const Measurement& m, const FindingContext& context) {
   f.seen = m.time.median / other->time.median;
   const double least = figure(m, "compulsory_bytes").value;
   const double scores = least - static_cast<double>(compulsory(Order::flash, m.key.problem).total());
-  f.text = phrase("S and P account for {} of its minimum traffic of {}, and DRAM runs at {} % of a plain copy's rate",
-                  bytes_text(scores), bytes_text(least), figure_text(share));
+  f.text = phrase(
+      "S and P account for {} of the kernel's minimum traffic ({}), and DRAM runs at {} % of a plain copy's rate",
+      bytes_text(scores), bytes_text(least), figure_text(share));
   if (const auto softmax = softmax_of(m)) {
     const double us = softmax->length_us();
     f.text += phrase("; {} alone takes {}", softmax->kernel, value_with_unit(us, time_unit(us, us)));
@@ -221,7 +222,7 @@ Finding held_at_dispatch(const Measurement& m, const FindingContext&) {
   f.at_most = without(slots);
   f.text = phrase(
       "In {} of the samples, a warp was picked and then held at dispatch, most often in {}. With {} warps per "
-      "scheduler, that is {} of the scheduler's slots, which no other warp fills.",
+      "scheduler, held warps leave {} of the scheduler's slots empty.",
       percent(share), sign_of(phase_of_most(*m.samples, WarpState::dispatch)).text, times_text(warps_a_scheduler(all)),
       percent(slots));
   f.experiment = tr("reordering a thread's products so that fewer operands share a register bank");

@@ -135,8 +135,8 @@ void put_borders(HeartbeatScene& scene, bool key_tile, const HeartbeatScene* bef
                     parts.empty() ? "" : ", ", gpu::name_of(part.phase), us_text((part.to - part.from) * b.period_us),
                     part.fma, part.xu, part.shared);
   scene.words += phrase(
-      " Over {} overlaid beats from {} to {}, {} takes {}: {}. Boundaries are accurate to {}, one of {} steps in a "
-      "beat. Three stretches explain {:.0f} % of the pattern, and the exponentials identify P.",
+      " Over {} overlaid beats from {} to {}, {} takes {}: {}. Boundaries are accurate to {}, or 1/{} of a beat. Three "
+      "stretches explain {:.0f} % of the pattern, and P is the stretch with the exponentials.",
       b.beats, us_text(b.from_us), us_text(b.to_us), key_tile ? tr("a key tile") : tr("a beat"), us_text(b.period_us),
       parts, us_text(b.period_us / static_cast<double>(b.samples_a_beat)), b.samples_a_beat, 100 * b.told);
   constexpr double kMostBeats = 12;  // of which letters can still be read
@@ -159,7 +159,7 @@ std::string tail_words(const Heartbeat& h) {
     return phrase("At least {:.0f} % of the multiprocessors stay busy until the end of {}.", kFullSms,
                   h.launches.size() == 1 ? launch.kernel : tr("each launch"));
   return phrase(
-      "In the last {} of {}, or {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are busy. This "
+      "In the last {} of {}, or {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are busy. Idling "
       "costs {:.1f} % of the GPU's time in this launch.",
       us_text(launch.end_us - tail->from_us), launch.kernel, 100 * tail->share, kFullSms, 100 * tail->empty);
 }
@@ -168,7 +168,7 @@ std::string tail_words(const Heartbeat& h) {
 std::string beside_timings(const Measurement& m, const Heartbeat& h) {
   std::string words;
   if (m.time.n > 0)
-    words += phrase(" Its launches took {} while the counters were read, and {} without counters.", us_text(busy_us(h)),
+    words += phrase(" The launches took {} while the counters were read, and {} without counters.", us_text(busy_us(h)),
                     us_text(m.time.median));
   const auto mhz = mean_of(h, "clock");
   const auto at = find_metric("sm_clock_mhz");
@@ -222,7 +222,7 @@ void put_other(HeartbeatScene& scene, const Measurement* against) {
   const double length = scene.beside->length_us();
   if (length > scene.own->length_us())
     scene.notes =
-        phrase("{} takes {}. Its means cover the whole run, but its curves cover only the part that fits this axis.",
+        phrase("{} takes {}. The means cover the whole run, but the curves cover only the part that fits this axis.",
                scene.other, us_text(length));
 }
 

@@ -128,8 +128,8 @@ std::string limit_words(const LabView& lab, const Measurement& m) {
   const Figure& registers = figure(m, "registers_count");
   if (limit == 0 || !registers.available() || registers.value <= limit) return {};
   return phrase(
-      "{:.0f} registers despite -maxrregcount={}, because __launch_bounds__ in the source takes precedence. "
-      "Specify more blocks there, or remove __launch_bounds__.",
+      "{:.0f} registers despite -maxrregcount={}, because __launch_bounds__ in the source takes precedence. Remove "
+      "__launch_bounds__, or specify more blocks in it.",
       registers.value, limit);
 }
 

@@ -100,8 +100,9 @@ LabLines lab_lines(const LabView& lab, std::span<const PairRow> rows) {
     lines.by_line.emplace(row.line[1], std::move(line));
   }
   lines.heading = tr("% of warp time");
-  lines.tip = of_edit ? phrase("Samples of {} by line: how often the hardware sampled a warp there.", built->name)
-                      : tr("Samples of the original on the unchanged lines.");
+  lines.tip = of_edit
+                  ? phrase("Samples of {} by line: how often the hardware sampled a warp at each line.", built->name)
+                  : tr("Samples of the original on the unchanged lines.");
   return lines;
 }
 

@@ -63,7 +63,7 @@ std::vector<MosaicCell> cells_of(const KernelSamples& s, const SampleCounts& cou
     cell.to = share_of(below, counts.all);
     cell.brief = fmt::format("{:.0f}", 100 * share_of(cell.samples, counts.all));
     cell.text = fmt::format("{} % {}", cell.brief, words_of(state));
-    cell.tip = phrase("{}: {}\n{} of {} samples, {} of all\n{} of them while no instruction was issued\nCUPTI: {}", of,
+    cell.tip = phrase("{}: {}\n{} of {} samples, or {} of all\nNo instruction issued in {}\nCUPTI: {}", of,
                       words_of(state), grouped(cell.samples), grouped(counts.all), percent(cell.samples, all),
                       percent(counts.not_issued_of.at(at), cell.samples), reasons_of(s, counts, state));
     cells.push_back(std::move(cell));
@@ -124,7 +124,7 @@ void put_headline(const SampleCounts& all, const std::vector<SampledPhase>& phas
   const bool letter = sign.face == Face::maths;
   const auto bold = [](std::string words) { return TextRun{std::move(words), Face::bold, Token::text}; };
   scene.headline = woven(
-      phrase("No instruction was issued in {} of the samples, most often in {} ({}): there, the warp most often {}.",
+      phrase("No instruction was issued in {} of the samples, most often in {} ({}), where the warp most often {}.",
              percent(all.not_issued, all.all), place(0), percent(counts.not_issued, all.not_issued),
              did_most(counts.not_issued_of)),
       {letter ? TextRun{sign.text, Face::maths, sign.ink} : bold(sign.text)}, Token::text);
@@ -155,7 +155,7 @@ void put_other(const Measurement& other, double us, MosaicScene& scene) {
   scene.other_words =
       fmt::format("{}, {}. {}", other.key.kernel, us_text(other.time.median),
                   longer <= 1 ? tr("On the scale above.")
-                              : phrase("Takes {:.3g} times as long; drawn in full on its own scale.", longer));
+                              : phrase("Takes {:.3g} times as long, so it is drawn on its own scale.", longer));
 }
 
 std::string notes_of(const KernelSamples& s, const SampleCounts& all) {
@@ -171,7 +171,7 @@ std::string rule_of(const SampleCounts& all) {
   std::string words =
       tr("A sample is attributed to the instruction that waits, not to the instruction that made it wait.");
   if (all.of.at(static_cast<std::size_t>(WarpState::barrier)) > 0)
-    words += tr(" Waiting for other warps counts towards the phase of the barrier.");
+    words += tr(" Waiting for other warps counts towards the barrier's phase.");
   return words;
 }
 

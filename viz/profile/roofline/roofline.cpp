@@ -62,7 +62,7 @@ std::string peak_words(const Roofline& r, const RoofDot& dot, const Measurement&
   switch (runs_on(m)) {
     case RunsOn::tensor:
       return phrase(
-          "Its products run on the tensor cores{}, so the fp32 roof does not apply, and the tensor-core peak was not "
+          "The products run on the tensor cores{}, so the fp32 roof does not apply, and the tensor-core peak was not "
           "measured.",
           busy);
     case RunsOn::perhaps_tensor:
@@ -81,14 +81,14 @@ std::string peak_words(const Roofline& r, const RoofDot& dot, const Measurement&
 std::string bytes_words(const Roofline& r, const RoofDot& dot) {
   if (r.copy_gb_per_s <= 0) return tr("The copy rate was not measured.");
   if (!dot.measured && !dot.predicted)
-    return tr("Neither its DRAM bytes nor its minimum bytes are known, so it has no mark.");
-  if (!dot.measured) return tr("Its DRAM bytes were not counted, so the hollow mark is at the minimum bytes.");
+    return tr("There is no mark, because neither DRAM bytes nor minimum bytes are known.");
+  if (!dot.measured) return tr("DRAM bytes were not counted, so the hollow mark is at the minimum bytes.");
   const double allowed = *dot.measured * r.copy_gb_per_s * 1e-3;
   const double share = 100 * dot.tflops / allowed;
   constexpr double kFarOff = 10;  // %: below it the copy rate is no limit worth a number
   if (share < kFarOff)
     return phrase("DRAM is not the limit: at the copy rate, the DRAM bytes take {} of the time.", percent_text(share));
-  return phrase("Its bytes at the copy rate would allow {}, of which it reaches {}.",
+  return phrase("Limited by the copy rate, the kernel could reach {}, of which it achieves {}.",
                 value_with_unit(allowed, rate_unit(allowed)), percent_text(share));
 }
 
@@ -119,7 +119,7 @@ std::string why_no_level(const Measurement& m, const char* peak, double gb_per_s
   if (gb_per_s <= 0) return tr_of(kNobodyTried);
   const Figure& count = figure(m, metric);
   if (!count.available()) return phrase("its accesses were not counted: {}", tr_of(count.reason));
-  return count.value > 0 ? "" : tr("the kernel requests nothing there");
+  return count.value > 0 ? "" : tr("the kernel requests nothing at this level");
 }
 
 void add_missing(Roofline& r, std::string name, std::string reason, bool inner) {

@@ -385,12 +385,11 @@ void draw_roof_card(const char* id, const Roofline& roof, bool levels, ImVec2 si
     } else {
       if (commands != nullptr && !roof.level_words.empty()) draw_level_switch(levels, *commands);
       dim_text(tr("TFLOP/s of useful work"));  // over its axis
-      const std::string words = levels
-                                    ? phrase(
-                                          "The line to each circle shows the gap to that roof. Where arithmetic is the "
-                                          "lower limit, the line is dashed. {}",
-                                          roof.level_words)
-                                    : phrase("Filled: counted; hollow: at the minimum for the order. {}", roof.note);
+      const std::string words = levels ? phrase(
+                                             "Each line to a circle shows the gap to a roof. Where arithmetic is the "
+                                             "lower limit, the line is dashed. {}",
+                                             roof.level_words)
+                                       : phrase("Filled: counted; hollow: at the minimum for the order. {}", roof.note);
       const float line = ImGui::GetTextLineHeight() + ImGui::GetStyle().ItemSpacing.y;
       const float foot = line + dim_text_height(words) + ImGui::GetStyle().ItemSpacing.y;
       draw_plot(roof, {ImGui::GetContentRegionAvail().x, std::max(s.px(80), ImGui::GetContentRegionAvail().y - foot)},

@@ -28,7 +28,7 @@ std::string metric(const KernelCounts& counts, InstructionCounter c) {
 }
 
 std::string not_here(const KernelCounts& counts) {
-  return phrase("\nNot available: {} does not count this.", counts.chip);
+  return phrase("\nNot available: {} does not count this metric.", counts.chip);
 }
 
 // "1 200 - 800 = 400"; empty where the chip does not count one of the two, or neither was met.

@@ -70,7 +70,7 @@ void say_of_row(const Recording& rec, const StepPlace& at, const StepValues& val
   const std::uint64_t bytes = event_bytes(rec, at.event);
   std::string sentence(of_order->sentence);
   if (sentence.empty())
-    sentence = bytes > 0 ? tr("{bytes} B move to and from HBM in this step.") : tr("It does not access HBM.");
+    sentence = bytes > 0 ? tr("{bytes} B move to and from HBM in this step.") : tr("This step does not access HBM.");
   scene.headline = runs_of(title, values, Face::bold, Token::text);
   scene.sentence = runs_of(sentence, values, Face::text, Token::dim);
   const auto others = side_by_side_of(rec).meanwhile;

@@ -48,11 +48,11 @@ void keep_back(const State& state, bool answer_hidden, WrongRunScene& scene) {
   scene.patch.clear();
   if (answer_hidden) {
     scene.about = phrase("Based on {}. Find what is wrong, if anything.", of);
-    scene.verdict = tr("Your answer reveals its verdict, its patch and the search for the first wrong step.");
+    scene.verdict = tr("Answer to reveal the exhibit's verdict and patch, and to search for the first wrong step.");
     return;
   }
   scene.about = phrase("Based on {}, with one change or none. Which step breaks its rule first?", of);
-  scene.verdict = tr("Its name, verdict and patch are hidden until you reveal them.");
+  scene.verdict = tr("Name, verdict and patch are hidden until you reveal them.");
   scene.reveal = tr("Reveal");
 }
 
@@ -101,10 +101,10 @@ WrongRunScene wrong_run_scene(const State& state, const Model& model, bool answe
     add_healthy(kernel, scene);
   } else {
     scene.headline = tr("This run is wrong");
-    scene.about = phrase("It was recorded by {} on {}.", kernel, model.recording->device);
+    scene.about = phrase("Recorded by {} on {}.", kernel, model.recording->device);
   }
   if (!exam.verdict) {
-    scene.verdict = exam.trouble.empty() ? tr("It is being compared with fp64.") : exam.trouble;
+    scene.verdict = exam.trouble.empty() ? tr("The run is being compared with fp64.") : exam.trouble;
     return scene;
   }
   if (!wrong) {
@@ -122,8 +122,9 @@ WrongRunScene wrong_run_scene(const State& state, const Model& model, bool answe
   } else if (!exam.trouble.empty()) {
     scene.place = exam.trouble;
   } else {
-    scene.place = exam.sought ? tr("No step of this run differs from the correct one: the stored result must be wrong.")
-                              : tr("Looking for the first wrong step.");
+    scene.place = exam.sought
+                      ? tr("No step of this run differs from the correct run's: the stored result must be wrong.")
+                      : tr("Looking for the first wrong step.");
   }
   return scene;
 }

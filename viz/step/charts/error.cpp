@@ -69,7 +69,7 @@ bool ErrorScan::advance(std::int64_t budget) {
 
 void ErrorScan::compare_row(std::int32_t row) {
   if (rec_->problem.pass == Pass::backward) {
-    trouble = tr("The output of a backward pass consists of gradients, and every tile has its own bounds.");
+    trouble = tr("A backward pass outputs gradients instead of O; see the bounds in each tile.");
     return;
   }
   const auto ref = reference_rows_by(in_turn, rec_->problem, rec_->inputs, {{b, h, row}}, {});
@@ -143,7 +143,7 @@ std::string cell_words(const ErrorScan& scan, std::int32_t row, std::int32_t col
       what = tr("not finite, unlike fp64");
       break;
     case ErrorLook::undefined:
-      what = tr("infinite inputs reach it, so there is no fp64 value");
+      what = tr("reached by infinite inputs, so there is no fp64 value");
       break;
   }
   return fmt::format("O {},{}: {}", row, col, what);
@@ -175,12 +175,13 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
     const bool narrow = stored != DType::f32;
     const std::string said =
         sums != DType::f32 && narrow ? phrase(
-                                           "Sums are kept in {}. Even so, fp32 rounding, with P and O kept in {}, "
-                                           "could explain every difference at such scores.",
+                                           "Sums are kept in {}, yet fp32 rounding, with P and O kept in {}, could "
+                                           "explain every difference, because the scores are large.",
                                            name_of(sums), name_of(stored))
-        : sums != DType::f32
-            ? phrase("Sums are kept in {}. Even so, fp32 rounding could explain every difference at such scores.",
-                     name_of(sums))
+        : sums != DType::f32 ? phrase(
+                                   "Sums are kept in {}, yet fp32 rounding could explain every difference, because the "
+                                   "scores are large.",
+                                   name_of(sums))
         : narrow
             ? phrase("No difference in any step exceeds what rounding in fp32, with P and O kept in {}, can cause.",
                      name_of(stored))

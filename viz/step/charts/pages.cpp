@@ -112,7 +112,8 @@ std::vector<TableLine> lines_of(const Recording& rec, const StepPlace& at) {
 
 TextRuns gathered_words(const Recording& rec, const StepPlace& at) {
   const TileKeys tile = keys_of_tile(rec, at);
-  if (tile.first >= tile.last) return {word(tr("No K or V is on chip. The next step that loads a tile gathers it."))};
+  if (tile.first >= tile.last)
+    return {word(tr("No K or V is on chip. The next step that loads a tile gathers its rows."))};
   const std::string pages = pages_of_tile_words(rec, at);
   if (tile.last - tile.first == 1)
     return woven(phrase("Key {} lies in {}.", place(0), place(1)), {number(std::to_string(tile.first)), number(pages)});
@@ -126,7 +127,7 @@ TextRuns followed_words(const Recording& rec, const StepPlace& at, std::int32_t 
   const std::int64_t page = p.storage.page, entry = key / page, row = key % page;
   const std::int32_t number_of = rec.inputs.page_table[static_cast<std::size_t>(at.b * pages_of_batch(p) + entry)];
   return woven(
-      phrase("Key {}: {} of the table gives page {}, and {} is the key's row.", place(0), place(1), place(2), place(3)),
+      phrase("Key {}: {} of the table holds page {}, and the key's row is {}.", place(0), place(1), place(2), place(3)),
       {number(std::to_string(key)), number(phrase("entry {} / {} = {}", key, page, entry)),
        number(std::to_string(number_of)), number(fmt::format("{} mod {} = {}", key, page, row))});
 }

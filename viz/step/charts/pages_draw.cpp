@@ -106,7 +106,7 @@ class PagesDrawing {
     if (ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}, ImGuiButtonFlags_EnableNav) && entry.event)
       commands_.emplace_back(GoToEvent{*entry.event});
     if (ImGui::IsItemHovered() || ImGui::IsItemFocused()) lit_ = entry.page;
-    tooltip(phrase("Keys {} to {} of batch {} are in page {}. Click to go to the step that loads them.",
+    tooltip(phrase("Keys {} to {} of batch {} are in page {}. Click to go to the step that loads these keys.",
                    entry.first_key, entry.last_key, line.b, entry.page));
   }
 

@@ -171,8 +171,8 @@ std::shared_ptr<const Recording> record_companion(const Recording& rec, std::str
   const std::uint64_t bytes = recording_bytes((*row)->order, problem, *resolved);
   if (bytes > kCompanionLimit) {
     why = phrase(
-        "The {} run of this problem takes {:.0f} MiB, too much to record for comparison. To step through it, choose "
-        "the order {} in the Problem panel.",
+        "The {} run of this problem takes {:.0f} MiB, too much to record for comparison. To step through the run, "
+        "choose the order {} in the Problem panel.",
         name_of((*row)->order), static_cast<double>(bytes) / 0x1p20, name_of((*row)->order));
     return nullptr;
   }

@@ -78,8 +78,7 @@ bool is_dropped(const Recording& rec, const StepPlace& at, Slot slot) {
 
 std::string dropped_words(const Recording& rec, const StepPlace& at, Slot slot) {
   const SlotLook& look = look_at(rec, at.event).slot(slot);
-  if (look.older && rec.after(at.event, *look.older) != kNoVersion)
-    return tr("Computed. It is now shown under \"old\".");
+  if (look.older && rec.after(at.event, *look.older) != kNoVersion) return tr("Computed and now shown under \"old\".");
   return std::string(tr_of(look.gone));
 }
 

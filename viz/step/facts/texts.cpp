@@ -160,7 +160,8 @@ Result<std::vector<StepText>> parse_list(const nlohmann::json& list, const Share
     Result<StepText> text = parse_text(j, shared, key);
     if (!text) return tl::unexpected(text.error());
     if (!texts.empty() && texts.back().when.empty()) {
-      return bad_input(phrase("Step texts: {} has a text after the unconditional text.", key));
+      return bad_input(
+          phrase("Step texts: {} has an unconditional text that is not the last; move it to the end.", key));
     }
     texts.push_back(std::move(*text));
   }
@@ -200,7 +201,7 @@ Result<StepTexts> parse_step_texts(std::string_view text, StepTexts before) {
   for (const auto& [order, phases] : j.items()) {
     if (order == "version" || order == "shared") continue;
     if (!order_named(order) || !phases.is_object()) {
-      return bad_input(phrase("Step texts: unknown order '{}'; use naive, tiled, flash, flash-1, backward.", order));
+      return bad_input(phrase("Step texts: unknown order '{}'; use naive, tiled, flash, flash-1 or backward.", order));
     }
     for (const auto& [phase, list] : phases.items()) {
       const std::string key = fmt::format("{}/{}", order, phase);

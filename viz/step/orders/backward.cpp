@@ -50,9 +50,9 @@ constexpr Phrase kDSCaption[] = {kP,
 constexpr Phrase kDQCaption[] = {say("+ "), kDS, kK};
 constexpr Phrase kDQDoneCaption[] = {sign("dQ", TensorColour::q), kScale};
 
-constexpr std::string_view kInMemory = marked("Computed. It waits in HBM until the next key tile.");
-constexpr std::string_view kKeysInMemory = marked("Computed. It waits in HBM until the next query tile.");
-constexpr std::string_view kWritten = marked("Done: it is in HBM.");
+constexpr std::string_view kInMemory = marked("Computed and waiting in HBM until the next key tile.");
+constexpr std::string_view kKeysInMemory = marked("Computed and waiting in HBM until the next query tile.");
+constexpr std::string_view kWritten = marked("Done and in HBM.");
 
 constexpr LetterWords kLseLetter{"LSE", TensorColour::l, marked("stored by the forward pass")},
     kFromLoss{"dO", TensorColour::o, marked("comes from the loss")},

@@ -37,7 +37,7 @@ constexpr std::array kColumns =
     online_columns(captioned(kColumnQ, kRowsCaption), captioned(kColumnO, kOnlineOutputCaption));
 
 constexpr Phrase kUndivided[] = {kO, kL};
-constexpr Saying kHindsight{marked("Only hindsight shows how far {0} / {1} would be from the final {0} in its worst "
+constexpr Saying kHindsight{marked("Only hindsight shows how far {0} / {1} would be from the final {0} in the worst "
                                    "column if the row ended at this key tile. Log scale."),
                             kUndivided};
 

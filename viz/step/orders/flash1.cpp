@@ -35,7 +35,7 @@ constexpr PhaseLook kPhaseLooks[] = {{.phase = Phase::load_kv},
                                      ending(kStoreO),
                                      ending(kSkipped)};
 
-constexpr std::string_view kWaits = marked("Computed. It waits in HBM until its query tile returns.");
+constexpr std::string_view kWaits = marked("Computed and waiting in HBM until its query tile returns.");
 constexpr SlotLook kSlotLooks[] = {kSlotQ,
                                    kSlotK,
                                    kSlotV,

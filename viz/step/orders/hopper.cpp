@@ -27,7 +27,7 @@ constexpr SlotLook kSlotLooks[] = {kSlotQ,     kSlotK,    kSlotV,    kSlotS,    
                                    kSlotAlpha, kSlotLOld, kSlotLNew, kSlotOOld, kSlotONew, kSlotLse};
 constexpr LetterWords kLetters[] = {
     {"S", TensorColour::s, marked("scores, by tensor cores")}, {"m", TensorColour::m, marked("largest score so far")},
-    {"α", TensorColour::alpha, marked("rescales the past")},   {"P", TensorColour::p, marked("weights, before ÷ ℓ")},
+    {"α", TensorColour::alpha, marked("rescales the sums")},   {"P", TensorColour::p, marked("weights, before ÷ ℓ")},
     {"ℓ", TensorColour::l, marked("sum of the weights")},      {"O", TensorColour::o, marked("output so far")}};
 constexpr StepChart kCharts[] = {StepChart::row};
 

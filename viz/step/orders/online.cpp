@@ -29,7 +29,7 @@ constexpr StripLook kPasses[] = {
 
 constexpr LetterWords kLetters[] = {
     {"S", TensorColour::s, marked("scores, query by key")},  {"m", TensorColour::m, marked("largest score so far")},
-    {"α", TensorColour::alpha, marked("rescales the past")}, {"P", TensorColour::p, marked("weights, before ÷ ℓ")},
+    {"α", TensorColour::alpha, marked("rescales the sums")}, {"P", TensorColour::p, marked("weights, before ÷ ℓ")},
     {"ℓ", TensorColour::l, marked("sum of the weights")},    {"O", TensorColour::o, marked("output so far")}};
 
 }  // namespace

@@ -91,7 +91,7 @@ constexpr ColumnLook captioned(ColumnLook column, Phrases caption) {
 
 // ---- slots
 
-inline constexpr std::string_view kInHbm = marked("It was on chip and is now only in HBM.");
+inline constexpr std::string_view kInHbm = marked("Was on chip and is now only in HBM.");
 inline constexpr LitOperand kOfScore[] = {{Column::q, false, OperandPart::row},
                                           {Column::s, true, OperandPart::key_column}};
 inline constexpr LitOperand kOfWeight[] = {{Column::s, false, OperandPart::key_cell},

@@ -206,7 +206,7 @@ TextRuns traffic_words(const TrafficFacts& f) {
 TextRuns ring_traffic_words(const TrafficFacts& f) {
   const RingBytes sent = ring_bytes(f.run.problem, f.run.options);
   return woven(phrase("Over the links, each rank sends {} B of {} and {} per turn, for a total of {} B. The values "
-                      "here count what the ranks read and write in their own memory.",
+                      "here include only reads and writes in the ranks' own memory.",
                       place(0), place(1), place(2), place(3)),
                {number(std::to_string(sent.largest_share)), letter("K", TensorColour::k), letter("V", TensorColour::v),
                 number(std::to_string(sent.total))});

@@ -52,7 +52,7 @@ constexpr PhaseLook kPhaseLooks[] = {
     kSkipped,
 };
 
-constexpr std::string_view kWaits = marked("Computed. It waits in HBM.");
+constexpr std::string_view kWaits = marked("Computed and waiting in HBM.");
 constexpr SlotLook kSlotLooks[] = {kSlotQ,
                                    kSlotK,
                                    kSlotV,
@@ -110,8 +110,8 @@ constexpr LetterWords kLetters[] = {{"S", TensorColour::s, marked("scores, query
                                     {"P", TensorColour::p, marked("weights, divided by ℓ")},
                                     {"ℓ", TensorColour::l, marked("sum of the exponentials")},
                                     {"O", TensorColour::o, marked("output")}};
-constexpr Saying kHindsight{marked("Only hindsight shows how far the sum over the keys so far is from the final {0}. "
-                                   "Weights are final here, so the gap is what later keys add."),
+constexpr Saying kHindsight{marked("Only hindsight shows how far the partial sum is from the final {0}. Weights are "
+                                   "final in this order, so only later keys change the sum."),
                             kOnlyO};
 
 }  // namespace

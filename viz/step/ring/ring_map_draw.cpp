@@ -95,7 +95,7 @@ void answer_pointer(const Map& m) {
   const RingSquare& square = scene.square(a, k);
   draw_outline(m.list, square_box(m, a, k).grown(m.s.px(1)), colour_of(Token::text), 1, 3);
   const std::string where = phrase("Queries of chunk {}, keys of chunk {}", a, k);
-  if (square.look == RingSquareLook::hidden) return show_tooltip(phrase("{}: the mask hides all of them.", where));
+  if (square.look == RingSquareLook::hidden) return show_tooltip(phrase("{}: the mask hides every pair.", where));
   const std::int64_t owner = scene.ring.rank_of_chunk(k);
   show_tooltip(square.turn == 0 ? phrase("{}: rank {} in turn 0, with its own keys.", where, square.rank)
                                 : phrase("{}: rank {} in turn {}, with the keys of rank {}.", where, square.rank,
@@ -137,7 +137,8 @@ std::string verdict_words(const RingScene& scene) {
   const std::int64_t here = scene.dealt.most(), there = scene.otherwise.most();
   const char* other = scene.ring.zigzag ? tr("in order") : tr("by zigzag");
   if (here == there) return phrase("If tiles were dealt {}, the last rank would finish at the same time.", other);
-  return phrase("The last rank finishes after {} pairs, or, if tiles were dealt {}, after {}.", here, other, there);
+  return phrase("The last rank finishes after {} pairs. With tiles dealt {}, it would finish after {}.", here, other,
+                there);
 }
 
 // How long each rank works, dealt as here and in the other way; returns its foot.

@@ -359,8 +359,8 @@ void draw_asked_cell(const TilesPanel& panel, const TilesScene& scene, const Til
   ImGui::PopStyleVar(2);
   ImGui::PopFont();
   if (at_rest)
-    tooltip(for_hands(tr("Your prediction, as on the card. Press Enter to check it."),
-                      tr("Your prediction, as on the card")));
+    tooltip(
+        for_hands(tr("As on the card. Press Enter to check your prediction."), tr("Your prediction, as on the card")));
 }
 
 void edit_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {

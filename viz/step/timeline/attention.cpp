@@ -309,7 +309,7 @@ std::string attention_words(const Recording& rec, const StepPlace& at, std::int3
   const Painter painter{rec, head, std::max(at.br, 1), std::max(at.bc, 1)};
   switch (painter.blank(row, key)) {
     case AttentionLook::skipped:
-      return phrase("{}: its tile is skipped by the mask", place);
+      return phrase("{}: it is in a tile that the mask skips", place);
     case AttentionLook::masked:
       return phrase("{}: masked", place);
     default:

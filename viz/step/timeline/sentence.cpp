@@ -76,7 +76,7 @@ SentenceScene sentence_scene(const Recording& rec, const StepPlace& at, bool toy
   scene.row = at.row;
   scene.query = row_word(rec, at.b, at.row);
   if (rec.labels.rows.empty() || rec.labels.columns.empty()) {
-    scene.too_many = tr("Only one side has words: arcs need words on both rows and columns.");
+    scene.too_many = tr("Only one side has words: arcs need words for both rows and columns.");
     return scene;
   }
   if (p.Lk > kMostArcWords) {
@@ -97,15 +97,15 @@ SentenceScene sentence_scene(const Recording& rec, const StepPlace& at, bool toy
   if (!letters) {
     for (SentenceHead& head : scene.heads) head.sums.clear();
     const char* share = tr("Thickness shows each word's share of the weight, 100 % in total.");
-    scene.note = {word(toy ? fmt::format("{} {}", tr("A closed-form toy: nothing was trained."), share) : share)};
+    scene.note = {word(toy ? fmt::format("{} {}", tr("A closed-form toy model: nothing was trained."), share) : share)};
     return scene;
   }
   // Naive's weights are divided as they are made.
   const char* weight = stores_scores(rec.order) ? "P" : "P / ℓ";
-  scene.note =
-      woven(toy ? phrase("A closed-form toy: nothing was trained. Thickness shows {} so far, 100 % in total.", place(0))
-                : phrase("Thickness shows {} so far, 100 % in total.", place(0)),
-            {letter(weight, TensorColour::p)});
+  scene.note = woven(
+      toy ? phrase("A closed-form toy model: nothing was trained. Thickness shows {} so far, 100 % in total.", place(0))
+          : phrase("Thickness shows {} so far, 100 % in total.", place(0)),
+      {letter(weight, TensorColour::p)});
   return scene;
 }
 

@@ -78,8 +78,8 @@ TEST(LessonExpressions, RefuseInWordsWhatTheyCannotRead) {
   scope.at = *parse_place("i0j0");
   scope.recording_of = [](std::string_view) { return record("preset=blackboard"); };
   for (const auto& [text, words] : std::map<std::string, std::string>{
-           {"S[0,9]", "no such row or column"},
-           {"S[0,2]", "no such row or column"},  // of another tile
+           {"S[0,9]", "the requested row or column"},
+           {"S[0,2]", "the requested row or column"},  // of another tile
            {"l[0]@i0j9", "not computed"},
            {"T[0,0]", "unknown tensor T"},
            {"sinus(1)", "unknown function sinus"},

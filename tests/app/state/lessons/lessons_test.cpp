@@ -144,7 +144,7 @@ TEST(Lessons, AFalseOneSaysWhere) {
       {with("preset=blackboard\"", "preset=blackbird\""), "", "runs.main", "blackbird"},
       {with("\"minutes\": 2,", "\"minutes\": 2, \"door\": \"words\","), "", "door", "unknown text 'door'"},
       {with("\"version\": 1", "\"version\": 2"), "", "version", "unsupported lesson version; use 1"},
-      {with("It is {l[0]}.", "It is {l[9]}."), "choose", "text.choose.say", "no such row"},
+      {with("It is {l[0]}.", "It is {l[9]}."), "choose", "text.choose.say", "the requested row"},
       {with("\"reveal\": \"i0j0.sum\"", "\"reveal\": \"first_wrong\""), "sum", "reveal", "no step of the run"},
       {with("\"minutes\": 2,", "\"minutes\": 2, \"assumptions\": {\"rate\": 3},"), "", "assumptions.rate",
        "unknown text 'assumed.rate'"},

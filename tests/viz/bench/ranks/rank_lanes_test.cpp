@@ -165,7 +165,7 @@ TEST(RankLanes, ABackwardsSumsTravelWithTheirKeys) {
   const RankLanesScene scene = rank_lanes(state, model_of({m}));
   ASSERT_EQ(scene.rings.size(), 1U);
   EXPECT_TRUE(scene.rings[0].sums);
-  EXPECT_NE(scene.reason.find("A wait ends when a share of K and V, or its dK and dV, arrives."), std::string::npos)
+  EXPECT_NE(scene.reason.find("A wait ends when a share of K and V or of dK and dV arrives."), std::string::npos)
       << scene.reason;
   EXPECT_NE(scene.rings[0].words.find("K, V, dK and dV over sockets"), std::string::npos) << scene.rings[0].words;
 }

@@ -205,7 +205,7 @@ TEST(SweepMenus, CompilingForAnArchitectureAlwaysAnswers) {
   model.gpu.looked = true;
   EXPECT_EQ(compile_words(sweep, model), "Compiling for sm_90a ...");
   model.task.running = true;
-  EXPECT_EQ(compile_words(sweep, model), "This is compiled when the run ends.");
+  EXPECT_EQ(compile_words(sweep, model), "Compilation starts when the run ends.");
   model.task.running = false;
   model.compiled_for = sweep_key(sweep);
   for (const auto& [kernel, registers] : {std::pair{"naive", 40.0}, std::pair{"flash_simt", 0.0}}) {

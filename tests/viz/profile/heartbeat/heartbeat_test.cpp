@@ -108,8 +108,8 @@ TEST(HeartbeatScene, ABeatIsAKeyTileWhereTheTilesOfAPlaceAreTheBeats) {
 
 TEST(HeartbeatScene, TheMeansOfALongerKernelAreSaidToBeOfAllOfIt) {
   const Measurement naive = row(made_beats(3, "naive"), "naive"), flash = row(made_beats());
-  EXPECT_TRUE(has(scene_of(flash, &naive).notes, "naive takes 320 µs. Its means cover the whole run"));
-  EXPECT_FALSE(has(scene_of(naive, &flash).notes, "Its means cover the whole run"));
+  EXPECT_TRUE(has(scene_of(flash, &naive).notes, "naive takes 320 µs. The means cover the whole run"));
+  EXPECT_FALSE(has(scene_of(naive, &flash).notes, "The means cover the whole run"));
 }
 
 TEST(HeartbeatScene, SaysHowItWasTakenAndHowThatComparesWithTheTimings) {
@@ -117,7 +117,7 @@ TEST(HeartbeatScene, SaysHowItWasTakenAndHowThatComparesWithTheTimings) {
   profile_test::put(m, "sm_clock_mhz", 1755);
   const std::string notes = scene_of(m).notes;
   EXPECT_TRUE(has(notes, "52 samples of one warmed-up run, one every 2.00 µs, cold L2")) << notes;
-  EXPECT_TRUE(has(notes, "Its launches took 100 µs while the counters were read, and 96.0 µs without counters."))
+  EXPECT_TRUE(has(notes, "The launches took 100 µs while the counters were read, and 96.0 µs without counters."))
       << notes;
   EXPECT_TRUE(has(notes,
                   "The cycle count puts the SM clock at 1700 MHz, or 96.9 % of the 1755 MHz that NVML read "

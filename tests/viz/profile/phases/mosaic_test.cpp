@@ -60,7 +60,7 @@ TEST(Mosaic, WidthIsAPhasesShareAndHeightWhatItsWarpsDid) {
   EXPECT_DOUBLE_EQ(s.cells[1].to, 1);
   EXPECT_EQ(s.cells[1].text, "42 % waits for the queue of memory and special functions");
   EXPECT_NE(s.cells[1].tip.find("short_scoreboard 20, mio_throttle 5"), std::string::npos) << s.cells[1].tip;
-  EXPECT_NE(s.cells[1].tip.find("25 of 60 samples, 25 % of all"), std::string::npos) << s.cells[1].tip;
+  EXPECT_NE(s.cells[1].tip.find("25 of 60 samples, or 25 % of all"), std::string::npos) << s.cells[1].tip;
   const MosaicColumn& o = scene.columns[1];
   EXPECT_EQ(o.file, "toy.cuh");
   EXPECT_EQ(o.line, 7);
@@ -82,7 +82,7 @@ TEST(Mosaic, TheSentenceNamesTheLargestLossAndChangesWithItsFigures) {
   const auto said = [](const KernelSamples& s) { return plain_text(mosaic_scene(row(s), nullptr).headline); };
   const std::string before = said(samples());
   EXPECT_EQ(before,
-            "No instruction was issued in 50 % of the samples, most often in O (60 %): there, the warp most often "
+            "No instruction was issued in 50 % of the samples, most often in O (60 %), where the warp most often "
             "waits for its previous result.");
   KernelSamples s = samples();
   s.functions[0].instructions[1].reasons[1] = {1, 60, 55};

@@ -65,7 +65,7 @@ TEST(ProfileRoofline, ItsSentenceFollowsTheFigures) {
   m.figures[*find_metric("dram_read_bytes")] = Figure{};
   EXPECT_NE(roofline(rows, "flash_simt").words.find("were not counted"), std::string::npos);
   m.figures[*find_metric("compulsory_bytes")] = Figure{};
-  EXPECT_NE(roofline(rows, "flash_simt").words.find("it has no mark"), std::string::npos);
+  EXPECT_NE(roofline(rows, "flash_simt").words.find("There is no mark"), std::string::npos);
 }
 
 // Of wgmma, where the kernel multiplies by warpgroups: mma.sync reaches two thirds of it.

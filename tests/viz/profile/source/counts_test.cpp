@@ -78,7 +78,8 @@ TEST(ProfileCounts, WhatTheChipDoesNotCountSaysSo) {
   c.metrics.at(static_cast<std::size_t>(InstructionCounter::shared_ideal)).clear();
   const SourceScene scene = counted_scene(c);
   EXPECT_EQ(scene.rows[4].counts.text[1], "–");
-  EXPECT_NE(scene.count_heads[1].tip.find("GX999 does not count this"), std::string::npos) << scene.count_heads[1].tip;
+  EXPECT_NE(scene.count_heads[1].tip.find("GX999 does not count this metric"), std::string::npos)
+      << scene.count_heads[1].tip;
   EXPECT_EQ(scene.count_heads[0].tip.find("does not count this"), std::string::npos);
 }
 

@@ -44,7 +44,7 @@ TEST(PipelineSceneTest, ARecordingWithoutAPathLeadsToOneThatHasOne) {
     }
   }
   const double span = lanes * static_cast<double>(p->length());
-  EXPECT_EQ(s.headline, fmt::format("Its lanes work {} of the time and wait {}.", time_share_text(works / span),
+  EXPECT_EQ(s.headline, fmt::format("The lanes work {} of the time and wait {}.", time_share_text(works / span),
                                     time_share_text(waits / span)));
 }
 

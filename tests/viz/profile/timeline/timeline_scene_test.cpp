@@ -355,7 +355,8 @@ TEST(PipelineSceneTest, TwoOfOneProblemStandOnOneAxisFromTheSameProductOn) {
   EXPECT_NEAR(static_cast<double>(s.to - s.from) * s.ns_a_clock,
               static_cast<double>(s.beside->to - s.beside->from) * s.beside->ns_a_clock, 2);
   EXPECT_EQ(s.beside->follow, 4);
-  EXPECT_NE(s.beside_words.find(fmt::format("{:.1f} µs above", all.all[two]->plain_us)), std::string::npos)
+  EXPECT_NE(s.beside_words.find(fmt::format("the upper launch takes {:.1f} µs", all.all[two]->plain_us)),
+            std::string::npos)
       << s.beside_words;
   EXPECT_NE(s.beside_words.find("less"), std::string::npos) << s.beside_words;
   // What a consumer does in a key tile is all of its time there.
@@ -381,7 +382,7 @@ TEST(PipelineSceneTest, LanesOfWarpsHaveNoPathAndSayNothingOfWhatDecides) {
   EXPECT_TRUE(s.shares.empty());
   EXPECT_FALSE(s.headline.empty());
   EXPECT_TRUE(s.answers.empty());
-  EXPECT_NE(s.words.find("Missing: which event ended each wait."), std::string::npos) << s.words;
+  EXPECT_NE(s.words.find("The recording does not say what ended each wait"), std::string::npos) << s.words;
 }
 
 TEST(PipelineSceneTest, ARecordingAboveItsPriceIsRefusedWithItsFigure) {

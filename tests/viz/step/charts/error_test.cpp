@@ -155,9 +155,11 @@ TEST(ErrorMap, WhereNothingDiffersItSaysWhatRoundingMayDoAndWhich) {
     return words;
   };
   const std::string bound = " For O, that is " + significant_text(scan.allowed, 3) + ".";
-  EXPECT_NE(words_of(*rec).find(
-                "Sums are kept in f16. Even so, fp32 rounding could explain every difference at such scores." + bound),
-            std::string::npos)
+  EXPECT_NE(
+      words_of(*rec).find(
+          "Sums are kept in f16, yet fp32 rounding could explain every difference, because the scores are large." +
+          bound),
+      std::string::npos)
       << words_of(*rec);
   Recording narrow = *rec;
   narrow.options.accumulate = DType::f32;

@@ -89,7 +89,7 @@ TEST(PagesChart, SaysWhereTheKeysLieAndWhyTheTailIsZero) {
   EXPECT_EQ(plain_text(scene.gathered), fmt::format("Keys 16 to 20 lie in pages {}, {}.", full, tail));
   EXPECT_EQ(
       plain_text(scene.followed),
-      fmt::format("Key 17: entry 17 / 4 = 4 of the table gives page {}, and 17 mod 4 = 1 is the key's row.", full));
+      fmt::format("Key 17: entry 17 / 4 = 4 of the table holds page {}, and the key's row is 17 mod 4 = 1.", full));
   EXPECT_EQ(plain_text(scene.tail), "The last 3 rows of the page were never written and are not read.");
   scene = scene_at(*rec, at_keys(*rec, 1, 1), 8);
   EXPECT_EQ(plain_text(scene.gathered), fmt::format("Keys 8 to 9 lie in page {}.", page_of(*rec, 1, 8)));

@@ -95,7 +95,7 @@ TEST(BackwardLook, DQThatWaitsInMemoryIsGoneFromChipAndSaysWhere) {
   const TilesScene scene = scene_of(*rec, step(*rec, 2, 1, "scores"));
   EXPECT_EQ(tile(scene, "dq").cell(0, 0).look, CellLook::dropped);
   const PointedScene said = pointed_scene(*rec, scene, {{*slot_named("dq"), 8, 0}, PointedBy::pointer}, nullptr);
-  EXPECT_NE(plain_text(said.words).find("waits in HBM"), std::string::npos) << plain_text(said.words);
+  EXPECT_NE(plain_text(said.words).find("waiting in HBM"), std::string::npos) << plain_text(said.words);
   EXPECT_EQ(tile(scene_of(*rec, step(*rec, 2, 0, "scores")), "dq").cell(0, 0).look, CellLook::empty);
 }
 
@@ -156,7 +156,7 @@ TEST(BackwardLook, WithTheQueryTileOutsideDQStaysAndTheSumsOfKeysWait) {
   EXPECT_EQ(tile(scene, "dv").cell(0, 0).look, CellLook::dropped);
   EXPECT_EQ(plain_text(tile(scene, "dv").title), "dV1 2 of 4");
   const PointedScene said = pointed_scene(*rec, scene, {{*slot_named("dv"), 4, 0}, PointedBy::pointer}, nullptr);
-  EXPECT_NE(plain_text(said.words).find("waits in HBM until the next query tile"), std::string::npos);
+  EXPECT_NE(plain_text(said.words).find("waiting in HBM until the next query tile"), std::string::npos);
   // Of key tile 1 nothing was summed yet when the first query tile is at tile 0.
   const TilesScene first = scene_of(*rec, step(*rec, 0, 1, "scores"));
   EXPECT_EQ(tile(first, "dv").cell(0, 0).look, CellLook::empty);

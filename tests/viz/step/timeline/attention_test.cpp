@@ -116,7 +116,7 @@ TEST(AttentionMap, SaysWhatTheMaskSkipsAndWhatItHides) {
   EXPECT_EQ(map.cell(0, 1).look, AttentionLook::masked);
   EXPECT_EQ(map.cell(0, 8).look, AttentionLook::skipped);
   EXPECT_EQ(attention_words(*rec, at, 0, 1), "row 0, key 1: masked");
-  EXPECT_EQ(attention_words(*rec, at, 0, 8), "row 0, key 8: its tile is skipped by the mask");
+  EXPECT_EQ(attention_words(*rec, at, 0, 8), "row 0, key 8: it is in a tile that the mask skips");
   EXPECT_EQ(attention_words(*rec, at, 0, 0), "row 0, key 0: 1.000 of the row's weight");
   const StepPlace start = place_of(*rec, 0, pinned_row(2));
   EXPECT_EQ(attention_words(*rec, start, 2, 0), "row 2, key 0: not computed yet");

@@ -92,7 +92,7 @@ std::string unused_slots(const Timeline& t, const Pipeline& p) {
   std::set<std::int32_t> used;
   for (const SlotUse& use : p.slots) used.insert(use.slot);
   if (std::ssize(used) >= t.options.stages) return {};
-  return phrase("In this block, none: it fills only {} of the {} slots.", used.size(), t.options.stages);
+  return phrase("None in this block, which fills only {} of the {} slots.", used.size(), t.options.stages);
 }
 
 PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const TimelinesView& all) {
@@ -106,14 +106,15 @@ PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const Ti
     answer.why = slot_words(t, p, all) + " " + waits;
   } else if (gain.measured) {
     answer.answer = phrase("Measured: {}.", measured_words(*gain.measured));
-    const std::string why = gain.disagree ? tr("Nothing is derived: a replay of this recording with that many slots "
-                                               "disagrees with the measured gain.")
-                                          : tr("Nothing is derived: the replay's rules do not explain this recording.");
+    const std::string why =
+        gain.disagree
+            ? tr("No gain is derived, because a replay of this recording does not reproduce the measured gain.")
+            : tr("No gain is derived, because the replay's rules do not explain this recording.");
     answer.why = why + " " + waits;
   } else {
     const std::string unused = unused_slots(t, p);
     answer.answer = unused.empty() ? phrase("Not measured: no recording here has {} slots.", slots) : unused;
-    answer.why = tr("A gain is derived only if a recording can check it.") + (" " + waits);
+    answer.why = tr("A gain is derived only where a recording can confirm it.") + (" " + waits);
   }
   return answer;
 }
@@ -172,13 +173,12 @@ void tell_of_no_path(PipelineScene& scene, const Pipeline& p, const TimelinesVie
   }
   const double span = static_cast<double>(p.length()) * static_cast<double>(std::max<std::size_t>(p.lanes.size(), 1));
   scene.headline = waits == 0 ? std::string(tr("Who did what when."))
-                              : phrase("Its lanes work {} of the time and wait {}.",
+                              : phrase("The lanes work {} of the time and wait {}.",
                                        time_share_text(static_cast<double>(works) / span),
                                        time_share_text(static_cast<double>(waits) / span));
   scene.words = phrase(
-      "The block takes {}. Missing: which event ended each wait. Without it there is no critical path, and nothing "
-      "here "
-      "says who sets the pace.",
+      "The block takes {}. The recording does not say what ended each wait, so it has no critical path and cannot show "
+      "who sets the pace.",
       duration_text(scene, scene.length));
   // The first recording of each other kernel stands for all of them.
   std::vector<std::string> kernels;

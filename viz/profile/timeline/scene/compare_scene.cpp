@@ -85,18 +85,20 @@ std::string comparison_words(const PipelineScene& a, const PipelineScene& b) {
   const double from = a.timeline->plain_us, to = b.timeline->plain_us;
   if (from > 0 && to > 0) {
     const double gain = 1 - to / from;
-    words = std::fabs(gain) < kLeastGain
-                ? phrase("Without the recorder, the launch takes {:.1f} µs above and {:.1f} µs below, nearly the same.",
-                         from, to)
-            : gain > 0 ? phrase("Without the recorder, the launch takes {:.1f} µs above and {:.1f} µs below, {} less.",
-                                from, to, gain_text(gain))
-                       : phrase("Without the recorder, the launch takes {:.1f} µs above and {:.1f} µs below, {} more.",
-                                from, to, gain_text(gain));
+    words = std::fabs(gain) < kLeastGain ? phrase(
+                                               "Without the recorder, the upper launch takes {:.1f} µs and the lower "
+                                               "one {:.1f} µs, nearly the same.",
+                                               from, to)
+            : gain > 0
+                ? phrase("Without the recorder, the upper launch takes {:.1f} µs and the lower one {:.1f} µs, {} less.",
+                         from, to, gain_text(gain))
+                : phrase("Without the recorder, the upper launch takes {:.1f} µs and the lower one {:.1f} µs, {} more.",
+                         from, to, gain_text(gain));
     if (!on_same_card(*a.timeline, *b.timeline))
       words += std::string(" ") + tr("The two recordings are from different GPUs.");
   }
-  words += (words.empty() ? "" : " ") +
-           phrase("A key tile takes {} above and {} below.", time_text(time_of_tile(a)), time_text(time_of_tile(b)));
+  words += (words.empty() ? "" : " ") + phrase("A key tile takes {} in the upper launch and {} in the lower one.",
+                                               time_text(time_of_tile(a)), time_text(time_of_tile(b)));
   if (const std::string what = changes(a, b); !what.empty())
     words += " " + phrase("What differs most for a consumer: {}.", what);
   return words;
@@ -201,8 +203,8 @@ std::string turn_words(const Timeline& t, const Pipeline& p, const TimelinesView
   if (!turns) return words_without_turns(t, p, all);
   const Timeline* const without = step_of(t.options) == kTurnsFrom ? at_step(t, all, kTurnsFrom - 1) : nullptr;
   std::string words = phrase(
-                          "Consumers spend {} of their time waiting for a turn. The gain from turns cannot be derived: "
-                          "with turns, two or more consumers compute exponentials at once for {} of the time.",
+                          "Consumers spend {} of their time waiting for their turn. The gain from turns cannot be "
+                          "derived: with turns, two or more consumers compute exponentials at once for {} of the time.",
                           time_share_text(turns->waits), time_share_text(turns->together)) +
                       " ";
   if (without == nullptr) return words + tr("There is no recording without turns to compare with.");

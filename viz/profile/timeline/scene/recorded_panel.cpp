@@ -77,7 +77,7 @@ PanelTable launch_table(const PipelineScene& scene) {
       {tr("plain, µs"), tr("Median without the recorder")},
       {tr("recorded, µs"), tr("Median with the recorder")},
       {tr("drawn here, µs"), tr("Duration of the launch drawn here, from the global timer")},
-      {tr("tail, µs"), tr("From the end of the first SM to that of the last")},
+      {tr("tail, µs"), tr("From when the first SM finishes to when the last does")},
       {tr("gaps, % of SM time"), tr("Before an SM's first block and between its blocks")},
       {tr("surely idle, %"),
        tr("Share of the shown block's time during which no product is in flight: the tensor cores have no work")}};

@@ -347,7 +347,7 @@ PipelineScene timeline_scene(std::shared_ptr<const Timeline> timeline, const Tim
     none.empty = !timelines.looked ? tr("Looking for recorded timelines.")
                  : !timelines.error.empty()
                      ? timelines.error
-                     : tr("There is no recorded timeline. To record one on a GPU, use attnscope timeline.");
+                     : tr("There is no recorded timeline; use attnscope timeline to record one on a GPU.");
     return none;
   }
   return Scene(std::move(timeline), timelines, kernel, block).make();
