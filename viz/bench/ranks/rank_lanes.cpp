@@ -91,7 +91,7 @@ std::string words_of_sums(const RingLanes& ring, const RankLane& lane, const Ran
   }
   if (turn == 0) return "";
   if (span.work == RankWork::send) {
-    if (home) return phrase("{} sends dK and dV to their ranks", lane.name);
+    if (home) return phrase("{} sends dK and dV home", lane.name);
     if (last || !(first || ring.on_cpu)) return phrase("{} sends dK and dV of turn {}", lane.name, turn - 1);
     return ring.on_cpu ? phrase("{} sends K and V of turn {}, and dK and dV of turn {}", lane.name, turn, turn - 1)
                        : phrase("{} sends K and V of turn {}", lane.name, turn);
