@@ -71,7 +71,7 @@ TEST(HeartbeatScene, SaysTheBeatTheBlocksAndTheTailThatItsFiguresHold) {
   EXPECT_TRUE(has(scene.words, "instructions issued")) << scene.words;
   EXPECT_TRUE(has(scene.words, "0.1 waves")) << scene.words;
   EXPECT_TRUE(has(scene.words, "In the last 10.0 µs of flash_simt, or 3.1 % of its time")) << scene.words;
-  EXPECT_TRUE(has(scene.words, "are busy. This tail costs 1.6 % of the GPU's time in this launch.")) << scene.words;
+  EXPECT_TRUE(has(scene.words, "are busy. Idling costs 1.6 % of the GPU's time in this launch.")) << scene.words;
   for (BeatCounter& c : h.counters)
     if (c.id == "sms") c.values.assign(h.samples.size(), 100);
   EXPECT_TRUE(
