@@ -65,7 +65,7 @@ void draw_shares(const PipelineScene& scene) {
       const Box box{{x, y + s.px(3)}, {x + wide, y + s.px(kLine - 4)}};
       const ImU32 hue = colour_of(part.ink);
       if (part.hatched)
-        draw_outline(list, box, hue, s.px(1), 1);
+        draw_outline(list, box, hue, 1, 1);
       else
         list->AddRectFilled(box.min, box.max, hue);
       draw_part_words(list, part, box);

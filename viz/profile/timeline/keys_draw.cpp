@@ -41,11 +41,10 @@ void draw_words(ImDrawList* list, ImVec2 at, float sample, const std::string& wo
 }
 
 void draw_share(ImDrawList* list, const Box& part, const PathShare& share) {
-  const Style& s = style();
   const ImU32 hue = colour_of(share.ink);
   if (!share.hatched) return list->AddRectFilled(part.min, part.max, hue);
   draw_hatch(list, part, faded(hue, 0.7F), 5);
-  draw_outline(list, part, hue, s.px(1), 1);
+  draw_outline(list, part, hue, 1, 1);
 }
 
 std::vector<std::string> key_words(const std::vector<KeyEntry>& entries) {
@@ -86,7 +85,7 @@ void draw_sample(ImDrawList* list, const KeyEntry& e, const Box& box) {
     case KeyEntry::Of::idle:
       return draw_outline(list,
                           {{box.centre().x - s.px(5), middle - s.px(7)}, {box.centre().x + s.px(5), middle + s.px(7)}},
-                          faded(colour(s.theme, Token::dim), 0.75F), s.px(1), 3);
+                          faded(colour(s.theme, Token::dim), 0.75F), 1, 3);
     case KeyEntry::Of::joined:
       return list->AddRectFilled(box.min, box.max, joined_ink());
     case KeyEntry::Of::operation:

@@ -85,7 +85,7 @@ void draw_span(ImDrawList* list, const Chart& chart, std::int64_t from, std::int
   const float right = std::clamp(chart.x_of(to), chart.plot.min.x, chart.plot.max.x);
   if (right <= left) return;
   list->AddRectFilled({left, chart.plot.min.y}, {right, chart.plot.max.y}, faded(ink, 0.1F));
-  draw_outline(list, {{left, chart.plot.min.y}, {right, chart.plot.max.y}}, faded(ink, 0.6F), s.px(1));
+  draw_outline(list, {{left, chart.plot.min.y}, {right, chart.plot.max.y}}, faded(ink, 0.6F), 1);
   if (!named) return;
   const std::string words = measured_words(chart.scene, to - from);
   const float width = text_width(Face::text, 12, words) + s.px(12);
@@ -165,7 +165,7 @@ void tell_of(ImDrawList* list, const Chart& chart, const TimelineRow& row, const
                 {chart.x_of(x.to), place.min.y + place.height() * x.bottom}};
   list->PushClipRect({chart.plot.min.x - s.px(2), chart.plot.min.y - s.px(2)},
                      {chart.plot.max.x + s.px(2), chart.plot.max.y + s.px(2)}, true);
-  draw_outline(list, box.grown(s.px(1)), colour(s.theme, Token::text), s.px(1.5F), 2);
+  draw_outline(list, box.grown(s.px(1)), colour(s.theme, Token::text), 1.5F, 2);
   list->PopClipRect();
   std::string words = words_of(chart.scene, x);
   if (const ReleaseArrow* a = release_of(chart.scene, x); a != nullptr) {
@@ -273,7 +273,7 @@ void draw_overview(ImDrawList* list, const PipelineScene& scene, const Box& box,
   if (!scene.whole)
     draw_outline(list,
                  {{x_of(scene.from), box.min.y}, {std::max(x_of(scene.to), x_of(scene.from) + s.px(3)), box.max.y}},
-                 colour(s.theme, Token::text), s.px(1.5F), 3);
+                 colour(s.theme, Token::text), 1.5F, 3);
   ImGui::SetCursorScreenPos(box.min);
   ImGui::InvisibleButton("timeline_overview", {box.width(), box.height()});
   tooltip(tr("The whole block; click to move the view there"));

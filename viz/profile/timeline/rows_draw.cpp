@@ -84,11 +84,11 @@ void draw_stretch(ImDrawList* list, const PipelineScene& scene, const TimelineSt
       list->AddRectFilled(box.min, box.max, hue, s.px(1));
       break;
     case StretchLook::wait:
-      draw_outline(list, box, faded(hue, 0.85F), s.px(1), 1);
+      draw_outline(list, box, faded(hue, 0.85F), 1, 1);
       break;
     case StretchLook::flight:
       draw_hatch(list, box, faded(hue, 0.65F), 5);
-      draw_outline(list, box, hue, s.px(1), 1);
+      draw_outline(list, box, hue, 1, 1);
       break;
     case StretchLook::landed:
       list->AddRectFilled(box.min, box.max, faded(hue, 0.28F));
@@ -232,7 +232,7 @@ void draw_idle(ImDrawList* list, const Chart& chart) {
   for (const auto& [from, to] : chart.scene.idle) {
     const Box box{{chart.x_of(from), top}, {chart.x_of(to), bottom}};
     if (box.width() < s.px(kLeastIdle) || to < chart.scene.from || from > chart.scene.to) continue;
-    draw_outline(list, box, faded(colour(s.theme, Token::dim), 0.75F), s.px(1), 3);
+    draw_outline(list, box, faded(colour(s.theme, Token::dim), 0.75F), 1, 3);
   }
   list->PopClipRect();
 }

@@ -342,7 +342,7 @@ void draw_pipeline_lanes(const Box& box, const PipelineView& view, bool future, 
     y = place.max.y + gap;
     const float size = std::clamp(place.height() / s.scale, 9.0F, 12.0F);
     // Names that would touch: every second one stays.
-    if (!row.slot || place.height() + gap >= s.px(kLeastName) || (&row - view.rows.data()) % 2 == 0)
+    if (!row.slot || place.height() + gap >= s.px(kLeastName) || (&row - view.rows.data()) % 2 != 0)
       draw_text_in(list, {{box.min.x, place.min.y}, {place.min.x - s.px(6), place.max.y}}, Align::right,
                    row.live ? Face::bold : Face::text, size,
                    row.slot ? colour_of(row.ink) : colour_of(row.live ? Token::text : Token::dim), row.label);
