@@ -113,7 +113,8 @@ enum class Once : std::uint8_t {
   query_tile,  // once a query tile
   tile,        // once a query tile and key tile
   key_tile,    // once a key tile, all queries
-  part,        // once a query tile and part of the keys (kernels/model/options.h)
+  part,        // once a query tile and part of the keys (kernels/model/options.h); key tile outside: once a key tile
+               // and rank, whose queries are the part
   merge,       // of parts, two at a time: once less
 };
 // Of which tiles an event is there.
@@ -186,6 +187,8 @@ struct OrderRow {
   // The passes in which tiles are made something of: those before and after go over rows or keys alone.
   std::int32_t first_tile_pass() const;
   std::int32_t last_tile_pass() const;
+  // Done in a pass over rows alone, before any tile: a backward's delta.
+  bool before_tiles(Phase p) const;
   // The first and the last phase that make something of a tile that is not skipped: it is begun, and done.
   Phase begins_tile() const;
   Phase ends_tile() const;

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "kernels/model/options.h"
 #include "kernels/model/order_row.h"
@@ -69,9 +70,21 @@ struct Ring {
   // Whose keys a rank has in a turn, of which there are as many as ranks.
   std::int64_t share(std::int64_t rank, std::int64_t turn) const { return (rank + ranks - turn % ranks) % ranks; }
   std::int64_t right_of(std::int64_t rank) const { return (rank + 1) % ranks; }
+  std::int64_t left_of(std::int64_t rank) const { return (rank + ranks - 1) % ranks; }
   // In which turn a rank has the keys of a tile.
   std::int64_t turn_of(std::int64_t rank, std::int64_t key_tile) const {
     return (rank + ranks - rank_of_chunk(keys().of_tile(key_tile))) % ranks;
+  }
+  // Tiles that a rank was dealt, the earlier chunk's first; and the how manieth of its rank's a tile is.
+  std::vector<std::int64_t> tiles_of(const KeyParts& tiles, std::int64_t rank) const {
+    std::vector<std::int64_t> all;
+    for (std::int64_t n = 0; n < chunks_each(); ++n)
+      for (std::int64_t t = tiles.first(chunk(rank, n)); t < tiles.end(chunk(rank, n)); ++t) all.push_back(t);
+    return all;
+  }
+  std::int64_t nth_of(const KeyParts& tiles, std::int64_t tile) const {
+    const std::int64_t own = tiles.of_tile(tile), first = chunk(rank_of_chunk(own), 0);
+    return tile - tiles.first(own) + (own == first ? 0 : tiles.end(first) - tiles.first(first));
   }
   // The first tile of the keys that a rank was dealt, or of its queries; none: it was dealt none.
   std::optional<std::int64_t> first_of(const KeyParts& tiles, std::int64_t rank) const {
@@ -91,13 +104,14 @@ inline Ring ring_of(const Options& o, std::int64_t query_tiles, std::int64_t key
   return {ranks_of(o), deals_zigzag(o), query_tiles, key_tiles};
 }
 
-// Bytes of K and V over the links, of all heads: of the largest share, and of all sends of a run. A share is sent in
-// every turn but the last.
+// Bytes over the links, of all heads: of the largest share, and of all sends of a run. K and V of a
+// share are sent in every turn but the last.
 struct RingBytes {
   std::int64_t largest_share = 0, total = 0;
+  std::int64_t largest_sums = 0, total_sums = 0;  // of a backward: dK and dV, sent in every turn, the last one home
 };
-// K and V of a rank's share.
-inline std::int64_t share_bytes(const Problem& p, const Options& o, std::int64_t rank) {
+// Numbers of K and V in a rank's share, of all heads; of dK and dV too.
+inline std::int64_t share_numbers(const Problem& p, const Options& o, std::int64_t rank) {
   const std::int64_t bc = std::min<std::int64_t>(o.bc > 0 ? o.bc : p.Lk, p.Lk);
   const Ring ring = ring_of(o, 1, (p.Lk + bc - 1) / bc);
   std::int64_t keys = 0;
@@ -105,7 +119,14 @@ inline std::int64_t share_bytes(const Problem& p, const Options& o, std::int64_t
     const std::int64_t chunk = ring.chunk(rank, n);
     keys += std::min(ring.keys().end(chunk) * bc, p.Lk) - std::min(ring.keys().first(chunk) * bc, p.Lk);
   }
-  return keys * p.B * p.Hkv * (p.D + p.Dv) * static_cast<std::int64_t>(size_of(p.dtype));
+  return keys * p.B * p.Hkv * (p.D + p.Dv);
+}
+// K and V of a rank's share, and its dK and dV as they are summed.
+inline std::int64_t share_bytes(const Problem& p, const Options& o, std::int64_t rank) {
+  return share_numbers(p, o, rank) * static_cast<std::int64_t>(size_of(p.dtype));
+}
+inline std::int64_t sums_bytes(const Problem& p, const Options& o, std::int64_t rank) {
+  return share_numbers(p, o, rank) * static_cast<std::int64_t>(size_of(DType::f32));
 }
 inline RingBytes ring_bytes(const Problem& p, const Options& o) {
   RingBytes sent;
@@ -113,6 +134,10 @@ inline RingBytes ring_bytes(const Problem& p, const Options& o) {
     const std::int64_t share = share_bytes(p, o, rank);
     sent.largest_share = std::max(sent.largest_share, share);
     sent.total += share * (ranks_of(o) - 1);
+    if (p.pass == Pass::forward || ranks_of(o) == 1) continue;
+    const std::int64_t sums = sums_bytes(p, o, rank);
+    sent.largest_sums = std::max(sent.largest_sums, sums);
+    sent.total_sums += sums * ranks_of(o);
   }
   return sent;
 }

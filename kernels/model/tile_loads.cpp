@@ -16,6 +16,7 @@ struct Walk {
   std::int32_t score_reads;
   const Problem& p;
   std::int64_t br, bc, parts;
+  Ring ring;
 
   Traffic event(const WalkStep& step, std::int64_t i, std::int64_t rows, std::int64_t cols) const {
     const OrderPhase* phase = order.phase(step.phase);
@@ -101,6 +102,7 @@ Traffic query_tiles_traffic(const Walk& w, std::int64_t b, const QueryTiles& q) 
   Traffic t;
   for (const WalkStep& step : w.order.walk) {
     const std::int64_t count = step.once == Once::query_tile ? 1
+                               : w.order.keys_outside        ? 0
                                : step.once == Once::part     ? w.parts
                                : step.once == Once::merge    ? w.parts - 1
                                                              : 0;
@@ -123,21 +125,39 @@ Traffic head_traffic(const Walk& w, std::int64_t b) {
   return t;
 }
 
-// What is done once a key tile, where any query tile sees it; some of it where none does, such as zeros for gradients.
+// Whose queries see a key tile: how many ranks.
+std::int64_t ranks_that_see(const Walk& w, std::int64_t b, std::int64_t j) {
+  const auto sees = [&](std::int64_t chunk) {
+    const std::int64_t r0 = w.ring.queries().first(chunk) * w.br,
+                       r1 = std::min(w.ring.queries().end(chunk) * w.br, w.p.Lq);
+    return r0 < r1 && w.p.cover(b, r0, r1, j * w.bc, std::min(w.p.Lk, (j + 1) * w.bc)) != TileCover::skipped;
+  };
+  std::int64_t count = 0;
+  for (std::int64_t rank = 0; rank < w.ring.ranks; ++rank)
+    count += sees(w.ring.chunk(rank, 0)) || (w.ring.chunks_each() > 1 && sees(w.ring.chunk(rank, 1))) ? 1 : 0;
+  return count;
+}
+
+// What is done once a key tile, or once for each rank that has it in turn, where any query tile sees it; some of it
+// where none does, such as zeros for gradients.
 Traffic key_tiles_once(const Walk& w, std::int64_t b) {
   const std::int64_t tiles = (w.p.Lk + w.bc - 1) / w.bc, ragged = w.p.Lk - (tiles - 1) * w.bc;
-  const auto hidden = [&](std::int64_t j) {
-    return w.p.cover(b, 0, w.p.Lq, j * w.bc, std::min(w.p.Lk, (j + 1) * w.bc)) == TileCover::skipped;
+  std::int64_t seen_wide = 0, loads_wide = 0, seen_last = 0, loads_last = 0;
+  for (std::int64_t j = 0; j < tiles; ++j) {
+    const std::int64_t ranks = ranks_that_see(w, b, j), seen = ranks > 0 ? 1 : 0;
+    (j + 1 < tiles ? seen_wide : seen_last) += seen;
+    (j + 1 < tiles ? loads_wide : loads_last) += ranks;
+  }
+  // Of so many tiles: seen by any, and by each rank.
+  const auto count = [&](const WalkStep& step, std::int64_t all, std::int64_t seen, std::int64_t loads) {
+    if (step.once == Once::key_tile) return step.tiles == Tiles::all ? all : seen;
+    if (step.once == Once::part && w.order.keys_outside) return loads;
+    return step.once == Once::merge && w.order.keys_outside ? all * (w.parts - 1) : 0;
   };
-  std::int64_t hidden_wide = 0;
-  for (std::int64_t j = 0; j + 1 < tiles; ++j) hidden_wide += hidden(j) ? 1 : 0;
-  const std::int64_t hidden_last = hidden(tiles - 1) ? 1 : 0;
   Traffic t;
   for (const WalkStep& step : w.order.walk) {
-    if (step.once != Once::key_tile) continue;
-    const bool all = step.tiles == Tiles::all;
-    t += times(w.event(step, 0, 0, w.bc), all ? tiles - 1 : tiles - 1 - hidden_wide);
-    t += times(w.event(step, 0, 0, ragged), all ? 1 : 1 - hidden_last);
+    t += times(w.event(step, 0, 0, w.bc), count(step, tiles - 1, seen_wide, loads_wide));
+    t += times(w.event(step, 0, 0, ragged), count(step, 1, seen_last, loads_last));
   }
   return t;
 }
@@ -145,13 +165,13 @@ Traffic key_tiles_once(const Walk& w, std::int64_t b) {
 }  // namespace
 
 Traffic tile_loads(Order order, std::int32_t score_reads, const Problem& p, const Options& o) {
-  const Walk w{order_row(order),
-               score_reads,
-               p,
-               o.br > 0 ? std::min<std::int64_t>(o.br, p.Lq) : 1,
-               o.bc > 0 ? std::min<std::int64_t>(o.bc, p.Lk) : p.Lk,
-               key_pieces(order_row(order), o)};
   if (p.Lq < 1 || p.Lk < 1) return {};
+  const OrderRow& row = order_row(order);
+  const std::int64_t br = o.br > 0 ? std::min<std::int64_t>(o.br, p.Lq) : 1,
+                     bc = o.bc > 0 ? std::min<std::int64_t>(o.bc, p.Lk) : p.Lk;
+  Ring ring = ring_of(o, (p.Lq + br - 1) / br, (p.Lk + bc - 1) / bc);
+  if (row.abreast != Abreast::ranks) ring.ranks = 1;
+  const Walk w{row, score_reads, p, br, bc, key_pieces(row, o), ring};
   // Heads differ in nothing that counts, batches only in their key lengths.
   const bool once_a_key_tile =
       std::ranges::any_of(w.order.walk, [](const WalkStep& step) { return step.once == Once::key_tile; });

@@ -104,6 +104,11 @@ std::int32_t OrderRow::last_tile_pass() const {
   return at == walk.rend() ? passes - 1 : at->pass;
 }
 
+bool OrderRow::before_tiles(Phase p) const {
+  const auto at = std::ranges::find(walk, p, &WalkStep::phase);
+  return at != walk.end() && at->pass < first_tile_pass();
+}
+
 std::optional<std::size_t> OrderRow::own(Slot s) const {
   return place_in(own_slots, s);
 }

@@ -23,5 +23,6 @@ OrderRow backward_queries_order(OrderNames& names);
 OrderRow split_order(OrderNames& names);
 OrderRow ring_order(OrderNames& names);
 OrderRow hopper_order(OrderNames& names);
+OrderRow backward_ring_order(OrderNames& names);
 
 }  // namespace attn::orders

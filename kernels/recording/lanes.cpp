@@ -15,11 +15,11 @@
 namespace attn {
 namespace {
 
-// Where a step stands among those of all lanes: turn of a ring and query tile of a rank (of parts 0), key tile, phase,
-// lane.
+// Where a step stands among those of all lanes: turn of a ring, the outer of a rank's tiles (of parts 0), the inner
+// one, phase, lane.
 struct Turn {
-  std::int64_t turn = 0, rows = 0;
-  std::int32_t tile = 0, phase = 0;
+  std::int64_t turn = 0, outer = 0, inner = 0;
+  std::int32_t phase = 0;
   std::int64_t lane = 0;
   auto operator<=>(const Turn&) const = default;
 };
@@ -41,9 +41,12 @@ class LaneTurns {
   bool ranks() const { return row_.abreast == Abreast::ranks; }
   bool takes(EventIndex first, EventIndex e) const {
     const EventId &x = rec_.events[first].id, &y = rec_.events[e].id;
-    return x.b == y.b && x.h == y.h && (ranks() || x.i == y.i) && rec_.lane_of(e);
+    const bool head = row_.heads_share_keys ? rec_.problem.kv_head(x.h) == rec_.problem.kv_head(y.h) : x.h == y.h;
+    return x.b == y.b && head && (ranks() || x.i == y.i) && rec_.lane_of(e);
   }
-  void add(EventIndex e) { turns_.push_back(ranks() ? turn_of_rank(e) : turn_of_part(e)); }
+  void add(EventIndex e) {
+    turns_.push_back(!ranks() ? turn_of_part(e) : row_.keys_outside ? turn_of_keys(e) : turn_of_rank(e));
+  }
   // Of the nth that was added.
   const Turn& turn(std::size_t n) const { return turns_[n]; }
   std::size_t size() const { return turns_.size(); }
@@ -53,6 +56,19 @@ class LaneTurns {
     const EventId& id = rec_.events[e].id;
     const std::int64_t lane = *rec_.lane_of(e);
     return {0, 0, tile_of(row_, id, met_[{0, lane}]), row_.place[static_cast<std::size_t>(id.phase)], lane};
+  }
+  // Key tile outside: K and V come, the query tiles pass by, the sums are kept. Of queries alone before the tiles or
+  // after them, and of keys alone at the end.
+  Turn turn_of_keys(EventIndex e) {
+    const EventId& id = rec_.events[e].id;
+    const std::int64_t lane = *rec_.lane_of(e), turn = attn::turn_of(rec_, id);
+    const std::int32_t place = row_.place[static_cast<std::size_t>(id.phase)];
+    if (row_.sends(id.phase)) return {turn, kBegins, kBegins, place, lane};
+    const std::int64_t rows = id.i < 0 ? 0 : id.h * ring_.query_tiles + ring_.nth_of(ring_.queries(), id.i);
+    if (id.j < 0) return {turn, kBegins, rows, place, lane};
+    const std::int64_t tile = ring_.nth_of(ring_.keys(), id.j);
+    if (row_.phase(id.phase)->visits_keys) return {turn, tile, kBegins, place, lane};
+    return {turn, tile, row_.in_lane[static_cast<std::size_t>(id.phase)] ? rows : kEnds, place, lane};
   }
   // What is sent leaves before anything is computed; after the last turn all is divided.
   Turn turn_of_rank(EventIndex e) {
@@ -68,6 +84,7 @@ class LaneTurns {
 
   const Recording& rec_;
   const OrderRow& row_;
+  const Ring ring_ = ring_of(rec_.options, rec_.query_tiles(), rec_.key_tiles());
   std::map<std::int64_t, std::vector<std::int32_t>> rows_of_;  // by rank: its query tiles, as they come
   // Key tiles so far, by part, or by query tile and turn.
   std::map<std::pair<std::int32_t, std::int64_t>, std::set<std::int32_t>> met_;
@@ -137,7 +154,14 @@ void place_event(const Recording& rec, std::size_t n, Found& found) {
 
 std::int64_t turn_of(const Recording& rec, const EventId& id) {
   const Ring ring = ring_of(rec.options, rec.query_tiles(), rec.key_tiles());
-  return id.i < 0 || id.j < 0 ? ring.ranks : ring.turn_of(ring.rank_of_queries(id.i), id.j);
+  if (id.i >= 0 && id.j >= 0) return ring.turn_of(ring.rank_of_queries(id.i), id.j);
+  return order_row(rec.order).before_tiles(id.phase) ? 0 : ring.ranks;
+}
+
+bool same_turn(const Recording& rec, const EventId& a, const EventId& b) {
+  const bool head =
+      order_row(rec.order).heads_share_keys ? rec.problem.kv_head(a.h) == rec.problem.kv_head(b.h) : a.h == b.h;
+  return a.b == b.b && head && turn_of(rec, a) == turn_of(rec, b);
 }
 
 void interleave_lanes(Recording& rec, WalkMark& mark) {

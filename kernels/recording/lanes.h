@@ -15,5 +15,7 @@ void interleave_lanes(Recording& rec, WalkMark& mark);
 
 // Of a ring's run: the turn that an event is of; as many as there are ranks: it is of the end, after all turns.
 std::int64_t turn_of(const Recording& rec, const EventId& id);
+// Of the same batch and turn, and of heads that go round together.
+bool same_turn(const Recording& rec, const EventId& a, const EventId& b);
 
 }  // namespace attn

@@ -64,8 +64,10 @@ std::optional<std::int64_t> Recording::lane_of(EventIndex e) const {
   const EventId& id = events[e].id;
   const auto phase = static_cast<std::size_t>(id.phase);
   const OrderRow& row = order_row(order);
-  if (row.abreast == Abreast::ranks && id.i >= 0)
-    return ring_of(options, query_tiles(), key_tiles()).rank_of_queries(id.i);
+  if (row.abreast == Abreast::ranks && (id.i >= 0 || id.j >= 0)) {
+    const Ring ring = ring_of(options, query_tiles(), key_tiles());
+    return id.i >= 0 ? ring.rank_of_queries(id.i) : ring.rank_of_chunk(ring.keys().of_tile(id.j));
+  }
   if (phase >= row.in_lane.size() || !row.in_lane[phase]) return std::nullopt;
   if (row.abreast == Abreast::rows) return id.i;
   if (row.abreast != Abreast::parts || id.j < 0 || id.j >= key_tiles()) return std::nullopt;
@@ -82,6 +84,8 @@ void Recording::build_lanes(WalkMark& mark) {
   mark.once([&] { previous_.clear(); });
   if (order_row(order).abreast == Abreast::none) return;
   auto& last = mark.kept<std::map<Lane, EventIndex>>();
+  // Key tile outside: a rank's sums pass from query tile to query tile, of all heads that share the keys.
+  const bool of_keys = order_row(order).keys_outside;
   const auto count = static_cast<std::int64_t>(events.size());
   mark.blocks(count, kPerLane, [&](std::int64_t first, std::int64_t n) {
     previous_.reserve(events.size());
@@ -90,7 +94,8 @@ void Recording::build_lanes(WalkMark& mark) {
       previous_.push_back(e == 0 ? kNoEvent : e - 1);
       if (!lane) continue;
       const EventId& id = events[e].id;
-      const auto [at, is_first] = last.try_emplace({id.b, id.h, id.i, *lane}, e);
+      const auto head = of_keys ? static_cast<std::int32_t>(problem.kv_head(id.h)) : id.h;
+      const auto [at, is_first] = last.try_emplace({id.b, head, of_keys ? -1 : id.i, *lane}, e);
       previous_[e] = is_first ? kNoEvent : at->second;
       at->second = e;
     }

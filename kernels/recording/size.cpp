@@ -51,23 +51,28 @@ void count_tile(const OrderRow& order, const Extents& x, bool masked, bool skipp
   }
 }
 
+// How often a step is done of a query tile or, where key tiles are outside, of a key tile, in so many parts.
+std::int64_t times_of_parts(const WalkStep& step, std::int64_t parts) {
+  return step.once == Once::part ? parts : step.once == Once::merge ? parts - 1 : 0;
+}
+
 // Once a query tile, and for each of the parts that its keys are cut into.
 void count_row_tile(const OrderRow& order, const Extents& x, std::int64_t parts, Count& n) {
-  const std::int64_t lanes = order.abreast == Abreast::parts || order.abreast == Abreast::ranks ? parts : 1;
+  const bool cut = order.abreast == Abreast::parts || (order.abreast == Abreast::ranks && !order.keys_outside);
+  const std::int64_t lanes = cut ? parts : 1;
   for (const Slot slot : order.starts) n.add(0, static_cast<double>(lanes), x.of(slot) * static_cast<double>(lanes));
   for (const WalkStep& step : order.walk) {
-    const std::int64_t times = step.once == Once::query_tile ? 1
-                               : step.once == Once::part     ? lanes
-                               : step.once == Once::merge    ? lanes - 1
-                                                             : 0;
+    const std::int64_t times = step.once == Once::query_tile ? 1 : cut ? times_of_parts(step, lanes) : 0;
     for (std::int64_t k = 0; k < times; ++k) count_step(step, x, n);
   }
 }
 
 // Once a key tile; `hidden`: no query sees it.
-void count_key_tile(const OrderRow& order, const Extents& x, bool hidden, Count& n) {
+void count_key_tile(const OrderRow& order, const Extents& x, bool hidden, std::int64_t parts, Count& n) {
   for (const WalkStep& step : order.walk) {
-    if (step.once == Once::key_tile && (!hidden || step.tiles == Tiles::all)) count_step(step, x, n);
+    if (hidden && step.tiles != Tiles::all) continue;
+    const std::int64_t times = step.once == Once::key_tile ? 1 : order.keys_outside ? times_of_parts(step, parts) : 0;
+    for (std::int64_t k = 0; k < times; ++k) count_step(step, x, n);
   }
 }
 
@@ -103,7 +108,7 @@ Count count_heads(const OrderRow& order, const Problem& p, const Options& o, std
     for (std::int64_t j = 0; j < tj; ++j) {
       const std::int64_t c0 = j * bc, c1 = std::min(p.Lk, c0 + bc);
       const bool hidden = order.heads_share_keys && p.cover(b, 0, p.Lq, c0, c1) == TileCover::skipped;
-      count_key_tile(order, extents_of(p, 0, static_cast<double>(c1 - c0)), hidden, keys);
+      count_key_tile(order, extents_of(p, 0, static_cast<double>(c1 - c0)), hidden, key_pieces(order, o), keys);
     }
     n.add(keys.events * heads, keys.versions * heads, keys.floats * heads);
   }

@@ -16,6 +16,7 @@ std::span<const MakeOrder> table() {
                                          split_order,
                                          ring_order,
                                          hopper_order,
+                                         backward_ring_order,
                                          late_scale_order};
   return kTable;
 }

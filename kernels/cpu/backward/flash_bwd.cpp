@@ -42,6 +42,7 @@
 #include "kernels/cpu/rows.h"
 #include "kernels/model/ring.h"
 #include "kernels/orders/backward/options.h"
+#include "kernels/recording/lanes.h"
 #include "kernels/recording/recording_run.h"
 
 namespace attn::cpu {
@@ -52,6 +53,8 @@ using namespace orders::backward;
 template <class Trace>
 class FlashBackward : FlashPlaces {
  public:
+  static constexpr bool kRecorded = Trace::kOn;
+
   FlashBackward(const Problem& p, const Options& o, const Buffers& buffers, Team& team,
                 std::int64_t most_chunks = kMostChunks, Trace* trace = nullptr)
       : FlashPlaces(p, buffers, flash_layout_of(p, o, most_chunks)),
@@ -396,15 +399,18 @@ Result<std::unique_ptr<RecordingRun>> begin_recording(const KernelRow& row, cons
                                                       Inputs in, Stop stop) {
   auto begun = begun_recording(row, Rules::vector, p, o, std::move(in));
   if (!begun) return tl::unexpected(begun.error());
-  if (const std::int64_t ranks = ranks_of(begun->options); ranks > 1)
-    return bad_input(
-        phrase("A backward pass can run on a ring of {} ranks, but its steps cannot be recorded; use ranks=1.", ranks));
+  if (auto good = check_ring(begun->options); !good) return tl::unexpected(good.error());
+  const Ring ring = ring_of(begun->options, begun->query_tiles(), begun->key_tiles());
+  if (auto good = check_recorded_ring(ring); ring.ranks > 1 && !good) return tl::unexpected(good.error());
   const auto bytes = static_cast<std::uint64_t>(flash_layout_of(p, one_thread(begun->options), 1).parts.bytes());
-  const auto walk = [](const RecordedParts& of) {
+  const auto walk = [ring](const RecordedParts& of) {
     const auto trace = std::make_shared<BackwardTrace>(of.rec, of.rec.inputs, of.mark);
     const auto backward =
         std::make_shared<FlashBackward<BackwardTrace>>(of.rec.problem, of.options, of.buffers, of.team, 1, trace.get());
-    return [trace, backward] { backward->run(); };
+    return [trace, backward, of, ring] {
+      backward->run();
+      if (ring.ranks > 1 && !of.team.stopped()) interleave_lanes(of.rec, of.mark);
+    };
   };
   return begin_steps(row, *std::move(begun), bytes, walk, std::move(stop));
 }
@@ -416,7 +422,8 @@ KernelRow cpu_flash_bwd_row() {
                                             {&Option::threads, 1, 1024, 1, 0},    {&kOutside, 0, 1, 1, kKeysOutside},
                                             {&kSubtractDelta, 0, 1, 1, 1},        {&kLseType, 0, 2, 1, 0},
                                             {&kRanks, 1, kMostRanksOfRing, 1, 1}, {&kDeal, 0, 1, 1, 0}};
-  static const OrderChoice kOrders[] = {{&kOutside, kQueriesOutside, *order_named("backward-queries")}};
+  static const OrderChoice kOrders[] = {{&kOutside, kQueriesOutside, *order_named("backward-queries")},
+                                        {&kRanks, 2, *order_named("backward-ring")}};
   KernelRow row = backward_row();
   row.id = "cpu_flash_bwd";
   row.title = marked("flash backward, all cores");

@@ -33,11 +33,8 @@ struct FlashLayout : Tiling {
 // Tiles of each rank's chunks, the earlier chunk first.
 inline std::vector<std::vector<std::int64_t>> tiles_of_ranks(const Ring& ring, const KeyParts& parts) {
   std::vector<std::vector<std::int64_t>> all(static_cast<std::size_t>(ring.ranks));
-  for (std::int64_t rank = 0; rank < ring.ranks; ++rank) {
-    for (std::int64_t n = 0; n < ring.chunks_each(); ++n)
-      for (std::int64_t t = parts.first(ring.chunk(rank, n)); t < parts.end(ring.chunk(rank, n)); ++t)
-        all[static_cast<std::size_t>(rank)].push_back(t);
-  }
+  for (std::int64_t rank = 0; rank < ring.ranks; ++rank)
+    all[static_cast<std::size_t>(rank)] = ring.tiles_of(parts, rank);
   return all;
 }
 

@@ -15,6 +15,7 @@
 #include "kernels/cpu/team.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/ring.h"
+#include "kernels/orders/backward_ring/names.h"
 
 namespace attn::cpu {
 
@@ -37,6 +38,7 @@ class BackwardRing {
 
   // All ranks in this process.
   void run() {
+    if constexpr (Walk::kRecorded) return record();
     const RingRanks all{0, ring_.ranks};
     for_keys_of(all, [this](std::int64_t kv, std::int64_t j) { w_.pack_keys(kv, j); });
     begin(all);
@@ -63,8 +65,10 @@ class BackwardRing {
     w_.team_.run(ranks.count() * each, [&](std::int64_t n, std::int32_t worker) {
       const std::int64_t rank = ranks.first + n / each, kv = n % each / chunks, c = n % chunks;
       const auto& keys = key_tiles_[static_cast<std::size_t>(ring_.share(rank, turn))];
-      for (std::int64_t k = c; k < std::ssize(keys) && !w_.team_.stopped(); k += chunks)
-        key_tile(kv, c, keys[static_cast<std::size_t>(k)], query_tiles_[static_cast<std::size_t>(rank)], added, worker);
+      for (std::int64_t k = c; k < std::ssize(keys) && !w_.team_.stopped(); k += chunks) {
+        auto s = w_.scratch(worker);
+        key_tile(kv, c, keys[static_cast<std::size_t>(k)], rank, added, s);
+      }
     });
   }
   // dQ of the ranks' queries, after the last turn.
@@ -92,17 +96,69 @@ class BackwardRing {
   }
 
  private:
-  void key_tile(std::int64_t kv, std::int64_t c, std::int64_t j, const std::vector<std::int64_t>& tiles, bool added,
-                std::int32_t worker) {
-    auto s = w_.scratch(worker);
-    w_.sum_keys(kv, c, j, tiles, s);
+  void key_tile(std::int64_t kv, std::int64_t c, std::int64_t j, std::int64_t rank, bool added, auto& s) {
+    w_.sum_keys(kv, c, j, query_tiles_[static_cast<std::size_t>(rank)], s);
     const std::int64_t cols = w_.keys_of_tile(j);
     const auto keep = [&](auto from, auto to) {
       if (added) return w_.add(w_.read(from), cols * from.ld, to);
       std::copy_n(from.data, cols * from.ld, to.data);
     };
-    keep(s.sums.dk, w_.dk_rows(0, kv, j));
-    keep(s.sums.dv, w_.dv_rows(0, kv, j));
+    w_.once([&] {
+      keep(s.sums.dk, w_.dk_rows(0, kv, j));
+      keep(s.sums.dv, w_.dv_rows(0, kv, j));
+    });
+  }
+
+  // ---- recorded: the same, one head of keys after the other and in a turn rank after rank; interleave_lanes() brings
+  // the ranks side by side
+
+  void record() {
+    const RingRanks all{0, ring_.ranks};
+    for_keys_of(all, [this](std::int64_t kv, std::int64_t j) { w_.pack_keys(kv, j); });
+    w_.team_.run(w_.p_.B * w_.p_.Hkv, [this](std::int64_t kv, std::int32_t worker) {
+      const auto rows = [&](const auto& work) {
+        w_.each(w_.group_,
+                [&](std::int64_t g) { w_.each(w_.at_.ti, [&](std::int64_t i) { work(w_.first_head(kv) + g, i); }); });
+      };
+      rows([&](std::int64_t head, std::int64_t i) {
+        w_.pack_queries(head, i);
+        w_.once([&] { std::fill_n(w_.dq_rows(0, head, i).data, w_.rows_of(i) * w_.at_.ldd, 0.0F); });
+      });
+      w_.each(ring_.ranks, [&](std::int64_t turn) {
+        w_.each(ring_.ranks, [&](std::int64_t rank) { record_turn(kv, rank, turn, worker); });
+      });
+      rows([&](std::int64_t head, std::int64_t i) { w_.store_dq(head, i); });
+      w_.each(w_.at_.tj, [&](std::int64_t j) { record_home(kv, j); });
+    });
+  }
+
+  void record_turn(std::int64_t kv, std::int64_t rank, std::int64_t turn, std::int32_t worker) {
+    const auto& names = orders::backward_ring_names();
+    const std::int64_t i = query_tiles_[static_cast<std::size_t>(rank)].front();
+    const auto& keys = key_tiles_[static_cast<std::size_t>(ring_.share(rank, turn))];
+    const auto at = [&](std::int64_t j) { return w_.place(w_.first_head(kv), i, j); };
+    if (turn + 1 < ring_.ranks) w_.trace_->travels(names.send, at(keys.front()), i, keys.front());
+    if (turn > 0) w_.trace_->travels(names.send_sums, at(keys.front()), i, keys.front());
+    w_.each(std::ssize(keys), [&](std::int64_t k) {
+      const std::int64_t j = keys[static_cast<std::size_t>(k)];
+      auto s = w_.scratch(worker);
+      const bool seen = std::ranges::any_of(query_tiles_[static_cast<std::size_t>(rank)], [&](std::int64_t tile) {
+        return !w_.hidden(w_.place(w_.first_head(kv), tile, j));
+      });
+      if (seen) w_.trace_->keys(at(j), i, j, w_.read(w_.k_rows(kv, j)), w_.read(w_.v_panel(kv, j)));
+      key_tile(kv, 0, j, rank, turn > 0, s);
+      w_.trace_->sums(turn == 0, at(j), i, j, w_.read(w_.dk_rows(0, kv, j)), w_.read(w_.dv_rows(0, kv, j)));
+    });
+  }
+
+  void record_home(std::int64_t kv, std::int64_t j) {
+    Place2d keys = w_.place(w_.first_head(kv), 0, j);
+    keys.rows = 0;
+    const std::int64_t owner = ring_.rank_of_chunk(ring_.keys().of_tile(j));
+    if (key_tiles_[static_cast<std::size_t>(owner)].front() == j)
+      w_.trace_->travels(orders::backward_ring_names().sums_home, keys, -1, j);
+    w_.store_keys(w_.dk_rows(0, kv, j), w_.dv_rows(0, kv, j), w_.keys_of_tile(j), kv * w_.p_.Lk + j * w_.at_.bc);
+    w_.trace_->keys_done(keys, j, w_.read(w_.dk_rows(0, kv, j)), w_.read(w_.dv_rows(0, kv, j)));
   }
 
   // work(head, tile) for the ranks' tiles of so many heads, on all threads.

@@ -1,10 +1,22 @@
 #include "kernels/cpu/backward/trace.h"
 
+#include <algorithm>
+#include <vector>
+
+#include "kernels/model/order_row.h"
+
 namespace attn::cpu {
 namespace {
 
 constexpr std::int32_t kDeltaPass = 0;
 constexpr std::int64_t kPut = 8;  // what a number costs that is read and written, in multiply-adds
+
+// Of an order, by its walk.
+std::int32_t pass_of(const Recording& rec, Phase phase) {
+  const std::vector<WalkStep>& walk = order_row(rec.order).walk;
+  const auto at = std::ranges::find(walk, phase, &WalkStep::phase);
+  return at == walk.end() ? kDeltaPass : at->pass;
+}
 
 // Where rows of keys lie.
 Place2d by_key(const Place2d& t) {
@@ -20,9 +32,9 @@ BackwardTrace::BackwardTrace(Recording& rec, const Inputs& in, WalkMark& mark)
       in_(in),
       to_(rec, in, &mark),
       keys_outside_(order_row(rec.order).keys_outside),
-      tile_pass_(keys_outside_ ? 1 : kDeltaPass),
-      keys_pass_(1),
-      rows_pass_(keys_outside_ ? 2 : kDeltaPass) {
+      tile_pass_(pass_of(rec, Phase::scores)),
+      keys_pass_(pass_of(rec, n_.store_dkv)),
+      rows_pass_(pass_of(rec, n_.store_dq)) {
   const Problem& p = rec.problem;
   kept_keys_.resize(static_cast<std::size_t>(p.B * p.Hkv * rec.key_tiles()));
   kept_.resize(static_cast<std::size_t>(p.B * p.Hq * rec.query_tiles()));
@@ -30,6 +42,11 @@ BackwardTrace::BackwardTrace(Recording& rec, const Inputs& in, WalkMark& mark)
 
 BackwardTrace::RowTile& BackwardTrace::rows_of(const Place2d& t, std::int64_t i) {
   return kept_[static_cast<std::size_t>((t.b * rec_.problem.Hq + t.h) * rec_.query_tiles() + i)];
+}
+
+BackwardTrace::KeyTile& BackwardTrace::keys_of(const Place2d& t, std::int64_t j) {
+  const Problem& p = rec_.problem;
+  return kept_keys_[static_cast<std::size_t>((t.b * p.Hkv + p.kv_head(t.h)) * rec_.key_tiles() + j)];
 }
 
 void BackwardTrace::clear(std::initializer_list<Slot> slots) {
@@ -47,7 +64,7 @@ void BackwardTrace::clear_rows() {
 
 void BackwardTrace::clear_keys() {
   clear_tile();
-  clear({Slot::k, Slot::v, n_.dk, n_.dv});
+  clear({Slot::k, Slot::v, n_.dk, n_.dv, r_.dk_came, r_.dv_came});
 }
 
 void BackwardTrace::clear_all() {
@@ -79,7 +96,7 @@ void BackwardTrace::delta(const Place2d& t, std::int64_t i, ConstTile d_o, const
 
 void BackwardTrace::put_keys(const Place2d& t, std::int64_t j, ConstTile k, ConstTile v_panel) {
   const Problem& p = rec_.problem;
-  KeyTile& kept = kept_keys_[static_cast<std::size_t>((t.b * p.Hkv + p.kv_head(t.h)) * rec_.key_tiles() + j)];
+  KeyTile& kept = keys_of(t, j);
   if (to_.kept<bool>(kept.k == kNoVersion)) {
     to_.put(Slot::k, k, by_key(t), t.cols, p.D);
     const std::int64_t ld = padded(p.Dv);
@@ -88,7 +105,10 @@ void BackwardTrace::put_keys(const Place2d& t, std::int64_t j, ConstTile k, Cons
       transpose({v_panel.data + first, v_panel.ld}, {work_.data() + first * ld, ld}, p.Dv, n);
     });
     to_.put(Slot::v, {work_.data(), ld}, by_key(t), t.cols, p.Dv);
-    to_.once([&] { kept = {to_.shown(Slot::k), to_.shown(Slot::v)}; });
+    to_.once([&] {
+      kept.k = to_.shown(Slot::k);
+      kept.v = to_.shown(Slot::v);
+    });
   }
   to_.show(Slot::k, kept.k);
   to_.show(Slot::v, kept.v);
@@ -140,6 +160,29 @@ void BackwardTrace::key_sum(Phase phase, Slot slot, ConstTile x, const Place2d& 
 void BackwardTrace::query_sum(ConstTile dq, const Place2d& t, std::int64_t i, std::int64_t j) {
   to_.put(n_.dq, dq, t, t.rows, rec_.problem.D);
   to_.event(n_.query_gradient, t, i, j, tile_pass_);
+}
+
+void BackwardTrace::travels(Phase phase, const Place2d& t, std::int64_t i, std::int64_t j) {
+  to_.go_to(t.b, t.h);
+  clear_all();
+  to_.event(phase, t, i, j, pass_of(rec_, phase));
+}
+
+void BackwardTrace::sums(bool first, const Place2d& t, std::int64_t i, std::int64_t j, ConstTile dk, ConstTile dv) {
+  KeyTile& kept = keys_of(t, j);
+  to_.go_to(t.b, t.h);
+  clear_rows();
+  if (!first) {
+    to_.show(r_.dk_came, kept.dk);
+    to_.show(r_.dv_came, kept.dv);
+  }
+  to_.put(n_.dk, dk, by_key(t), t.cols, rec_.problem.D);
+  to_.put(n_.dv, dv, by_key(t), t.cols, rec_.problem.Dv);
+  to_.once([&] {
+    kept.dk = to_.shown(n_.dk);
+    kept.dv = to_.shown(n_.dv);
+  });
+  to_.event(first ? r_.keep_sums : r_.add_sums, t, i, j, tile_pass_);
 }
 
 void BackwardTrace::keys_done(const Place2d& t, std::int64_t j, ConstTile dk, ConstTile dv) {

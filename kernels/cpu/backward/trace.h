@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/orders/backward/names.h"
+#include "kernels/orders/backward_ring/names.h"
 #include "kernels/recording/recorder.h"
 
 namespace attn::cpu {
@@ -48,18 +49,23 @@ class BackwardTrace {
   void key_sum(Phase phase, Slot slot, ConstTile x, const Place2d& t, std::int64_t i, std::int64_t j);
   // dQ of the query tile, with the part of key tile j: it goes back to memory.
   void query_sum(ConstTile dq, const Place2d& t, std::int64_t i, std::int64_t j);
+  // Of a ring: keys, or the sums of a share, leave for the next rank, or come home.
+  void travels(Phase phase, const Place2d& t, std::int64_t i, std::int64_t j);
+  // What a turn made of dK and dV of the key tile: kept as their first parts, or added to those that came.
+  void sums(bool first, const Place2d& t, std::int64_t i, std::int64_t j, ConstTile dk, ConstTile dv);
   // As they are written: scaled and rounded.
   void keys_done(const Place2d& t, std::int64_t j, ConstTile dk, ConstTile dv);
   void rows_done(const Place2d& t, std::int64_t i, ConstTile dq);
 
  private:
   struct KeyTile {
-    VersionId k = kNoVersion, v = kNoVersion;
+    VersionId k = kNoVersion, v = kNoVersion, dk = kNoVersion, dv = kNoVersion;
   };
   struct RowTile {
     VersionId q = kNoVersion, d_o = kNoVersion, lse = kNoVersion, delta = kNoVersion;
   };
   RowTile& rows_of(const Place2d& t, std::int64_t i);
+  KeyTile& keys_of(const Place2d& t, std::int64_t j);
   void clear(std::initializer_list<Slot> slots);
   void clear_rows();
   void clear_keys();
@@ -72,6 +78,7 @@ class BackwardTrace {
   const Inputs& in_;
   Recorder to_;
   const orders::BackwardNames& n_ = orders::backward_names();
+  const orders::BackwardRingNames& r_ = orders::backward_ring_names();
   const bool keys_outside_;
   const std::int32_t tile_pass_, keys_pass_, rows_pass_;  // of the tiles, and of what ends theirs
   std::vector<RowTile> kept_;                             // by head and query tile

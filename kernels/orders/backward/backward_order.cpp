@@ -76,24 +76,27 @@ OrderRow backward_queries_order(OrderNames& names) {
   OrderPhase queries = query_gradient(n);
   queries.bytes = nullptr;
   queries.sentence = "The query tile's own sum stays on chip. The scale is applied once, at the end.";
-  OrderPhase keys_done = store_dkv(n);
-  keys_done.bytes = [](const EventExtent& x) {
-    Traffic t;
-    at(t.read, TrafficPart::k) = x.size.k_sum;
-    at(t.read, TrafficPart::v) = x.size.v_sum;
-    at(t.written, TrafficPart::k) = x.size.k;
-    at(t.written, TrafficPart::v) = x.size.v;
-    return t;
-  };
   OrderPhase done = store_dq(n);
   done.bytes = [](const EventExtent& x) {
     Traffic t;
     at(t.written, TrafficPart::q) = x.size.q;
     return t;
   };
-  row.phases = {
-      load_o(n),          row_dots(n),       rows, skipped(), load_kv(), scores(), mask(), weights_again(n), values,
-      weight_gradient(n), score_gradient(n), keys, queries,   done,      keys_done};
+  row.phases = {load_o(n),
+                row_dots(n),
+                rows,
+                skipped(),
+                load_kv(),
+                scores(),
+                mask(),
+                weights_again(n),
+                values,
+                weight_gradient(n),
+                score_gradient(n),
+                keys,
+                queries,
+                done,
+                store_dkv_from_memory(n)};
   row.walk = {{.phase = n.load_o, .once = Once::query_tile},
               {.phase = n.row_dots, .once = Once::query_tile, .creates = {n.delta}},
               {.phase = n.load_rows, .once = Once::query_tile},

@@ -157,6 +157,19 @@ OrderPhase store_dkv(const BackwardNames& n) {
           .code = "store"};
 }
 
+OrderPhase store_dkv_from_memory(const BackwardNames& n) {
+  OrderPhase phase = store_dkv(n);
+  phase.bytes = [](const EventExtent& x) {
+    Traffic t;
+    at(t.read, TrafficPart::k) = x.size.k_sum;
+    at(t.read, TrafficPart::v) = x.size.v_sum;
+    at(t.written, TrafficPart::k) = x.size.k;
+    at(t.written, TrafficPart::v) = x.size.v;
+    return t;
+  };
+  return phase;
+}
+
 OrderPhase store_dq(const BackwardNames& n) {
   return {.phase = n.store_dq,
           .key_tile = false,

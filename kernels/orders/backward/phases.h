@@ -15,6 +15,8 @@ OrderPhase score_gradient(const BackwardNames& n);
 OrderPhase key_gradient(const BackwardNames& n);
 OrderPhase query_gradient(const BackwardNames& n);
 OrderPhase store_dkv(const BackwardNames& n);
+// Of sums that wait in memory, where they are not on chip.
+OrderPhase store_dkv_from_memory(const BackwardNames& n);
 OrderPhase store_dq(const BackwardNames& n);
 
 }  // namespace attn::orders::backward

@@ -6,7 +6,8 @@
 
 namespace attn::orders::backward {
 
-// dK or dV of the event's key tile with the parts of all query tiles before it; kNoVersion: nothing was added yet.
+// dK or dV of the event's key tile with the parts of all query tiles before it; kNoVersion: nothing was added yet. Of a
+// ring the parts of a rank in its turn, and at the end what the last turn left.
 VersionId key_sum_before(const Recording& rec, EventIndex e, Slot sum);
 // dQ of the event's query tile with the parts of all key tiles before it.
 VersionId query_sum_before(const Recording& rec, EventIndex e, Slot sum);

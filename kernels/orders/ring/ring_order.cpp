@@ -4,24 +4,12 @@
 #include <iterator>
 #include <utility>
 
+#include "kernels/orders/ring/send.h"
 #include "kernels/orders/shared/phases.h"
 #include "kernels/orders/split/names.h"
 #include "kernels/orders/table.h"
 
 namespace attn::orders {
-namespace {
-
-// The keys at hand leave for the next rank while the rank computes with them: over a link, not through its memory.
-OrderPhase send(OrderNames& names) {
-  const Phase phase = names.phase({.name = "send", .letter = "send", .elsewhere = {Phase::load_kv}});
-  return {.phase = phase,
-          .sends = true,
-          .title = "K and V go on to the next rank",
-          .sentence = "They travel while the rank computes with them. The rank keeps its queries, m, ℓ and O."};
-}
-
-}  // namespace
-
 OrderRow ring_order(OrderNames& names) {
   const SplitNames n = split_names(names);
   OrderRow row{.name = "ring"};
@@ -31,7 +19,7 @@ OrderRow ring_order(OrderNames& names) {
   queries.key_tile = true;  // of each turn, by the first key tile of its keys
   OrderPhase store = store_o();
   store.newest_after = {{Slot::o_new, Slot::o_old}};
-  const OrderPhase sent = send(names);
+  const OrderPhase sent = send(send_name(names));
   row.phases = {sent,
                 queries,
                 load_kv(),

@@ -24,22 +24,17 @@
 #include "kernels/recording/replay/replay.h"
 #include "kernels/recording/size.h"
 #include "tests/environment/asked.h"
+#include "tests/kernels/recording/backward_steps.h"
 #include "tests/kernels/temp_folder.h"
 
 namespace attn {
 namespace {
 
+using test::expect_exact;
+using test::inputs_for;
+
 const KernelRow& kernel() {
   return **find_kernel("cpu_flash_bwd");
-}
-
-Inputs inputs_for(const Problem& p, std::uint64_t seed, Generator generator = Generator::normal) {
-  InputSpec spec;
-  spec.generator = generator;
-  spec.seed = seed;
-  auto in = make_all_inputs(p, spec, in_turn, 0, Stream{});
-  EXPECT_TRUE(in) << (in ? "" : in.error().message);
-  return *std::move(in);
 }
 
 Recording recorded(const Problem& p, const Options& o, const Inputs& in) {
@@ -159,43 +154,6 @@ TEST(BackwardRecording, EachPhaseStandsWhereTheWalkHasIt) {
   p.Lk = 8;
   EXPECT_EQ(walk_of(recorded(p, walking(tile(4, 4), kQueriesOutside), inputs_for(p, 1))),
             "load_o row_dots load_rows load_kv " + products + "load_kv " + products + "store_dq store_dkv store_dkv ");
-}
-
-// Every number on show at any step is one of a version.
-void expect_exact(const Recording& rec) {
-  std::size_t held = 0, missing = 0;
-  for (std::int32_t b = 0; b < rec.problem.B; ++b) {
-    for (std::int32_t h = 0; h < rec.problem.Hq; ++h) {
-      for (std::int32_t i = 0; i < rec.query_tiles(); ++i) {
-        const ExactTile exact(rec, b, h, i);
-        for (VersionId v = 0; v < rec.versions.size(); ++v) {
-          const Version& version = rec.version(v);
-          const EventId& made = rec.events[version.made_by].id;
-          // What is summed over queries is asked of one tile.
-          const bool keys = slot_row(version.slot).rows == SlotRows::keys;
-          if (is_input(version.slot) || made.b != b) continue;
-          if (keys ? h != 0 || i != 0 : made.h != h || made.i != i) continue;
-          const auto values = rec.values(v);
-          for (std::size_t n = 0; n < values.size(); ++n) {
-            const auto at = exact.at(v, n);
-            if (!at) {
-              ++missing;
-              continue;
-            }
-            ++held;
-            const auto x = static_cast<double>(values[n]);
-            if (!std::isfinite(x) || !std::isfinite(at->exact)) continue;
-            ASSERT_LE(std::fabs(x - at->exact), at->bound)
-                << describe(rec.problem) << " tile " << rec.options.br << "x" << rec.options.bc << " "
-                << name_of(version.slot) << " " << n << " of step " << version.made_by + 1 << " ("
-                << name_of(made.phase) << "): " << x << " for " << at->exact;
-          }
-        }
-      }
-    }
-  }
-  EXPECT_GT(held, 0U);
-  EXPECT_EQ(missing, 0U) << describe(rec.problem);
 }
 
 TEST(BackwardRecording, EveryNumberOfEveryStepLiesWithinItsBoundOfFp64) {

@@ -91,6 +91,9 @@ std::vector<Case> cases() {
   Options rounded = tile(4, 8);
   rounded.accumulate = DType::bf16;
   all.push_back({"rounded sums", "cpu_flash", shape(9, 20, 4, 4), rounded});
+  Problem back = shape(16, 16, 4, 4);
+  back.pass = Pass::backward;
+  all.push_back({"ring backward", "cpu_flash_bwd", back, with(tile(2, 2), kRanks, 4)});
   for (const std::int64_t outside : {0, 1}) {
     for (Case c : forwards()) {
       if (c.p.dtype == DType::f16) continue;

@@ -10,7 +10,6 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/cpu/backward/forward.h"
 #include "kernels/cpu/run.h"
 #include "kernels/judge/first_wrong/first_wrong.h"
 #include "kernels/judge/verdict.h"
@@ -289,19 +288,6 @@ TEST(RingRecording, FileGivesBackWhatWasRecorded) {
   EXPECT_EQ(read->arena, rec.arena);
   EXPECT_EQ(walk_of(*read), walk_of(rec));
   EXPECT_FALSE(replay(*read));
-}
-
-TEST(RingRecording, ABackwardRingIsRefusedInWords) {
-  Problem p = square(8);
-  p.pass = Pass::backward;
-  const auto in = make_all_inputs(p, {}, in_turn, 0, Stream{});
-  ASSERT_TRUE(in) << in.error().message;
-  const KernelRow& backward = **find_kernel("cpu_flash_bwd");
-  EXPECT_TRUE(backward.record(backward, p, ring(1, false), *in, {}));
-  const auto rec = backward.record(backward, p, ring(2, true), *in, {});
-  ASSERT_FALSE(rec);
-  EXPECT_EQ(rec.error().message,
-            "A backward pass can run on a ring of 2 ranks, but its steps cannot be recorded; use ranks=1.");
 }
 
 TEST(RingRecording, RanksWithoutATileAreRefusedInWords) {

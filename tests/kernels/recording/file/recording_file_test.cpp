@@ -174,7 +174,7 @@ TEST(RecordingFile, RefusesJsonThatIsWrongWithItsPlace) {
   EXPECT_EQ(refusal_of([](json& j, Container&) { j = 3; }), "x.attn: recordings[0] must be a JSON object.");
   EXPECT_EQ(refusal_of([](json& j, Container&) { j["order"] = "spiral"; }),
             "x.attn: recordings[0]: \"order\" must be one of naive, tiled, flash, flash-1, backward, naive-backward, "
-            "backward-queries, split, ring, hopper.");
+            "backward-queries, split, ring, hopper, backward-ring.");
   EXPECT_EQ(refusal_of([](json& j, Container&) { j["problem"]["D"] = 300; }),
             "x.attn: recordings[0].problem: D is 300; the limit for head dimensions is 256.");
   EXPECT_NE(refusal_of([](json& j, Container&) { j["problem"]["Lq"] = 1e300; }).find("\"Lq\" must be an integer"),
