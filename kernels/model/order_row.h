@@ -189,6 +189,8 @@ struct OrderRow {
   std::int32_t last_tile_pass() const;
   // Done in a pass over rows alone, before any tile: a backward's delta.
   bool before_tiles(Phase p) const;
+  // Its events are of one query tile, not of all that pass by a key tile.
+  bool of_query_tile(Phase p) const;
   // The first and the last phase that make something of a tile that is not skipped: it is begun, and done.
   Phase begins_tile() const;
   Phase ends_tile() const;

@@ -109,6 +109,11 @@ bool OrderRow::before_tiles(Phase p) const {
   return at != walk.end() && at->pass < first_tile_pass();
 }
 
+bool OrderRow::of_query_tile(Phase p) const {
+  const auto at = std::ranges::find(walk, p, &WalkStep::phase);
+  return !keys_outside || (at != walk.end() && (at->once == Once::tile || at->once == Once::query_tile));
+}
+
 std::optional<std::size_t> OrderRow::own(Slot s) const {
   return place_in(own_slots, s);
 }

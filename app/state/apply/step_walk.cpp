@@ -98,7 +98,7 @@ EventIndex query_tile_step(const Recording& rec, EventIndex e, int direction) {
 
 bool at_once(const Recording& rec, EventIndex a, EventIndex b) {
   const EventId &x = rec.events[a].id, &y = rec.events[b].id;
-  return x.b == y.b && x.h == y.h && x.phase == y.phase && turn_of(rec, x) == turn_of(rec, y);
+  return x.h == y.h && x.phase == y.phase && same_turn(rec, x, y);
 }
 
 // To where all ranks have done the next phase; back, the phase before.
@@ -117,10 +117,7 @@ EventIndex all_ranks_step(const Recording& rec, EventIndex e, int direction) {
 
 // To the first phase of the next turn, or of the next head; back to that of this turn, or of the one before.
 EventIndex turn_step(const Recording& rec, EventIndex e, int direction) {
-  const auto same = [&](EventIndex a, EventIndex b) {
-    const EventId &x = rec.events[a].id, &y = rec.events[b].id;
-    return x.b == y.b && x.h == y.h && turn_of(rec, x) == turn_of(rec, y);
-  };
+  const auto same = [&](EventIndex a, EventIndex b) { return same_turn(rec, rec.events[a].id, rec.events[b].id); };
   const auto last = static_cast<EventIndex>(rec.events.size() - 1);
   const auto begin_of = [&](EventIndex at) {
     while (at > 0 && same(at - 1, at)) --at;

@@ -28,7 +28,7 @@ BackwardRingNames backward_ring_names(OrderNames& names) {
   const auto phase = [&](std::string_view name, std::string_view letter, Phase elsewhere) {
     return names.phase({.name = name, .letter = letter, .makes = n.dk, .elsewhere = {elsewhere, Phase::output}});
   };
-  r.send_sums = phase("send_sums", "send", n.key_gradient);
+  r.send_sums = phase("send_sums", "sums", n.key_gradient);
   r.keep_sums = phase("keep_sums", "out", n.store_dkv);
   r.add_sums = phase("add_sums", "+", n.key_gradient);
   r.sums_home = phase("sums_home", "home", n.store_dkv);

@@ -131,5 +131,52 @@ TEST(RingWindow, AStateStringOpensTheSameView) {
   EXPECT_GT(other->view.step.cursor, 0U);
 }
 
+// A backward: stepped to the end and back, left and entered by the panel, kept in a state string.
+TEST(RingWindow, ABackwardRingIsSteppedAndKept) {
+  TestWindow w;
+  Document d = ring_document();
+  d.kernel = "cpu_flash_bwd";
+  d.problem.pass = Pass::backward;
+  w.controller().update(
+      {ChooseKernel{d.kernel}, SetProblem{d.problem, 0}, SetInputs{d.inputs, 0}, SetOptions{d.options, 0}});
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->Yield(4);
+    ctx->SetRef(kStep);
+    IM_CHECK_EQ(std::string(name_of(recording(w).order)), "backward-ring");
+    ctx->KeyPress(ImGuiKey_Home);
+    for (int turn = 1; turn < 4; ++turn) {
+      ctx->KeyPress(ImGuiMod_Shift | ImGuiKey_RightArrow);
+      IM_CHECK_EQ(turn_now(w), turn);
+    }
+    ctx->KeyPress(ImGuiKey_End);
+    IM_CHECK_EQ(turn_now(w), 4);
+    for (int turn = 3; turn >= 0; --turn) {
+      ctx->KeyPress(ImGuiMod_Shift | ImGuiKey_LeftArrow);
+      ctx->KeyPress(ImGuiMod_Shift | ImGuiKey_LeftArrow);
+    }
+    IM_CHECK_EQ(turn_now(w), 0);
+    ctx->ItemClick("##ranks");
+    ctx->Yield(2);
+    ctx->ItemClick("//$FOCUSED/no ring");
+    ctx->Yield(4);
+    IM_CHECK_EQ(std::string(name_of(recording(w).order)), "backward");
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##ranks");
+    ctx->Yield(2);
+    ctx->ItemClick("//$FOCUSED/ring of 3 ranks");
+    ctx->Yield(4);
+    IM_CHECK_EQ(std::string(name_of(recording(w).order)), "backward-ring");
+  }));
+  w.controller().update({StepBy{StepUnit::key_tile, 1}, StepBy{StepUnit::phase, 1}});
+  const auto text = state_string(w.state());
+  ASSERT_TRUE(text) << text.error().message;
+  const auto other = open_state_string(*text);
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_EQ(other->document.kernel, "cpu_flash_bwd");
+  EXPECT_EQ(other->document.options, w.state().document.options);
+  EXPECT_EQ(other->view.step.cursor, w.state().view.step.cursor);
+  EXPECT_GT(other->view.step.cursor, 0U);
+}
+
 }  // namespace
 }  // namespace attn

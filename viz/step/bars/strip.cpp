@@ -30,7 +30,8 @@ std::string position_words(const Recording& rec, const StepPlace& at) {
       words += phrase(", turn {}", turn);
   if (rec.problem.B > 1) words += phrase(", batch {}", at.b);
   if (rec.problem.Hq > 1) words += phrase(", query head {}", at.h);
-  if (at.i >= 0)
+  const Phase phase = rec.events[at.event].id.phase;
+  if (at.i >= 0 && order.of_query_tile(phase))
     words += order_look(rec.order).row_by_row && at.br == 1 ? phrase(", query row {}", at.i)
                                                             : phrase(", query tile {}", at.i);
   const auto lane = rec.lane_of(at.event);
@@ -38,12 +39,13 @@ std::string position_words(const Recording& rec, const StepPlace& at) {
     words += phrase(", rank {}", *lane);
   else if (lane)
     words += phrase(", part {}", *lane + 1);
-  // A merge is of parts, not of the key tile that names its event.
-  const bool of_tile = ranks ? order.in_lane[static_cast<std::size_t>(rec.events[at.event].id.phase)]
-                             : lane.has_value() || order.abreast != Abreast::parts;
+  // A merge is of parts, and what a rank sends of all its keys, not of the key tile that names its event.
+  const bool of_tile = order.keys_outside ? !order.sends(phase)
+                       : ranks            ? order.in_lane[static_cast<std::size_t>(phase)]
+                                          : lane.has_value() || order.abreast != Abreast::parts;
   if (at.j >= 0 && rec.key_tiles() > 1 && of_tile) words += phrase(", key tile {}", at.j);
   if (const auto named = row_word(rec, at.b, at.row); !named.empty()) words += phrase(", row {} “{}”", at.row, named);
-  return words + ": " + std::string(letter_of(rec.events[at.event].id.phase));
+  return words + ": " + std::string(letter_of(phase));
 }
 
 // The tile and the phase are what changes: they must not be the part that is cut off.
@@ -51,7 +53,8 @@ std::string narrow_position(const Recording& rec, const StepPlace& at) {
   std::string place;
   if (rec.problem.B > 1) place += fmt::format(" b {}", at.b);
   if (rec.problem.Hq > 1) place += fmt::format(" h {}", at.h);
-  if (at.i >= 0) place += fmt::format(" q {}", at.i);
+  if (at.i >= 0 && order_row(rec.order).of_query_tile(rec.events[at.event].id.phase))
+    place += fmt::format(" q {}", at.i);
   if (at.j >= 0 && rec.key_tiles() > 1) place += fmt::format(" k {}", at.j);
   return fmt::format("{}/{} ·{}{} {}", at.event + 1, rec.events.size(), place, place.empty() ? "" : " ·",
                      letter_of(rec.events[at.event].id.phase));

@@ -54,15 +54,16 @@ const std::vector<std::string_view> kStepConditions = {
 };
 
 const std::vector<std::string_view> kStepPlaceholders = {
-    "row",        "i",        "j",      "rows",       "keys",   "first_row", "last_row",
-    "first_key",  "last_key", "D",      "Dv",         "Lq",     "Lk",        "element_bytes",
-    "bytes",      "key",      "col",    "visible",    "scale",  "dot",       "scale_value",
-    "s",          "s_in",     "cap",    "added",      "slope",  "distance",  "p",
-    "rowmax",     "m_old",    "m_new",  "alpha",      "l_old",  "l_new",     "rowsum",
-    "accumulate", "o_old",    "o_new",  "pv",         "lse",    "delta",     "dp",
-    "ds",         "dv",       "dk",     "dq",         "was",    "part",      "o",
-    "do",         "lse_type", "m_part", "alpha_part", "l_part", "o_part",    "pages",
-    "page",       "b",        "rank",   "turn",       "share",  "next_rank", "sent"};
+    "row",        "i",          "j",        "rows",       "keys",   "first_row", "last_row",
+    "first_key",  "last_key",   "D",        "Dv",         "Lq",     "Lk",        "element_bytes",
+    "bytes",      "key",        "col",      "visible",    "scale",  "dot",       "scale_value",
+    "s",          "s_in",       "cap",      "added",      "slope",  "distance",  "p",
+    "rowmax",     "m_old",      "m_new",    "alpha",      "l_old",  "l_new",     "rowsum",
+    "accumulate", "o_old",      "o_new",    "pv",         "lse",    "delta",     "dp",
+    "ds",         "dv",         "dk",       "dq",         "was",    "part",      "o",
+    "do",         "lse_type",   "m_part",   "alpha_part", "l_part", "o_part",    "pages",
+    "page",       "b",          "rank",     "turn",       "share",  "next_rank", "sent",
+    "left_rank",  "last_share", "sums_sent"};
 
 namespace {
 
@@ -180,11 +181,14 @@ const std::vector<StepText>* StepTexts::find(Order order, Phase phase) const {
   };
   const OrderRow& row = order_row(order);
   if (const auto* found = of(row)) return found;
-  // What it lacks it has of the last one that works alike, of its own pass first.
+  // What it lacks it has of the last one that works alike: of its own pass first, and with its own loop outside.
   for (const bool own_pass : {true, false}) {
-    for (const OrderRow& other : std::ranges::reverse_view(all_orders())) {
-      const bool alike = row.works_like(other) && (other.pass == row.pass) == own_pass;
-      if (const auto* found = alike ? of(other) : nullptr) return found;
+    for (const bool own_loop : {true, false}) {
+      for (const OrderRow& other : std::ranges::reverse_view(all_orders())) {
+        const bool alike = row.works_like(other) && (other.pass == row.pass) == own_pass &&
+                           (other.keys_outside == row.keys_outside) == own_loop;
+        if (const auto* found = alike ? of(other) : nullptr) return found;
+      }
     }
   }
   return nullptr;

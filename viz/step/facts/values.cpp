@@ -44,13 +44,20 @@ void choose_key(const Recording& rec, const StepPlace& at, const Selection& sele
 // Which rank it is, whose keys it has, and what it sends of them.
 void add_ring(const StepWork& c) {
   const Ring ring = ring_of(c.rec.options, c.rec.query_tiles(), c.rec.key_tiles());
-  const std::int64_t rank = ring.rank_of_queries(c.at.i),
-                     turn = std::min(turn_of(c.rec, c.rec.events[c.at.event].id), ring.ranks - 1);
+  // After the last turn keys are at home.
+  const std::int64_t rank = c.rec.lane_of(c.at.event).value_or(0), now = turn_of(c.rec, c.rec.events[c.at.event].id),
+                     turn = c.at.i < 0 ? now : std::min(now, ring.ranks - 1);
   c.put("rank", rank);
   c.put("turn", turn);
   c.put("share", ring.share(rank, turn));
   c.put("next_rank", ring.right_of(rank));
   c.put("sent", share_bytes(c.rec.problem, c.rec.options, ring.share(rank, turn)));
+  if (c.rec.problem.pass == Pass::forward) return;
+  // The sums are one turn behind.
+  const std::int64_t last = c.at.i < 0 ? rank : ring.share(rank, turn + ring.ranks - 1);
+  c.put("left_rank", ring.left_of(rank));
+  c.put("last_share", last);
+  c.put("sums_sent", sums_bytes(c.rec.problem, c.rec.options, last));
 }
 
 void add_places(const StepWork& c) {
@@ -83,7 +90,7 @@ void add_places(const StepWork& c) {
   c.put("bytes", static_cast<std::int64_t>(event_bytes(c.rec, at.event)));
   c.put("key", c.out.key);
   c.put("col", c.out.col);
-  if (order_row(c.rec.order).abreast == Abreast::ranks && at.i >= 0) add_ring(c);
+  if (order_row(c.rec.order).abreast == Abreast::ranks) add_ring(c);
   c.put_value("scale", scale_words(p), Token::text);
 }
 

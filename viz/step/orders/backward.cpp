@@ -3,11 +3,14 @@
 // dQ comes and goes; the query tile outside, it is the other way round.
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/text.h"
+#include "kernels/model/ring.h"
 #include "kernels/model/traffic.h"
 #include "kernels/orders/backward/names.h"
+#include "kernels/orders/backward_ring/names.h"
 #include "viz/step/orders/backward_work.h"
 #include "viz/step/orders/shared.h"
 #include "viz/step/orders/table.h"
@@ -56,7 +59,7 @@ constexpr std::string_view kWritten = marked("Done and in HBM.");
 
 constexpr LetterWords kLseLetter{"LSE", TensorColour::l, marked("stored by the forward pass")},
     kFromLoss{"dO", TensorColour::o, marked("comes from the loss")},
-    kMean{"δ", TensorColour::alpha, marked("the mean of dP in a row, weighted by P")},
+    kMean{"δ", TensorColour::alpha, marked("weighted mean of dP")},
     kScoreGradient{"dS", TensorColour::s, marked("gradient of the scores")};
 constexpr LetterWords letter_of_sum(std::string_view letter, TensorColour hue, bool stays) {
   return {letter, hue, stays ? marked("stays and accumulates") : marked("loaded and stored")};
@@ -68,6 +71,13 @@ constexpr LetterWords kLetters[] = {kLseLetter,
                                     letter_of_sum("dQ", TensorColour::q, false),
                                     letter_of_sum("dK", TensorColour::k, true),
                                     letter_of_sum("dV", TensorColour::v, true)};
+constexpr LetterWords kLettersOfRing[] = {kLseLetter,
+                                          kFromLoss,
+                                          kMean,
+                                          kScoreGradient,
+                                          {"dQ", TensorColour::q, marked("stays with its rank")},
+                                          {"dK", TensorColour::k, marked("travels and accumulates")},
+                                          {"dV", TensorColour::v, marked("travels and accumulates")}};
 constexpr LetterWords kLettersOfQueries[] = {kLseLetter,
                                              kFromLoss,
                                              kMean,
@@ -100,6 +110,18 @@ std::uint64_t stored_weights(const Recording& rec) {
 }
 
 // What the way to memory and back of the sums that do not stay comes to, and what a stored P would.
+// Of a ring what goes over the links besides.
+TextRuns ring_traffic_words(const TrafficFacts& f) {
+  const RingBytes sent = ring_bytes(f.run.problem, f.run.options);
+  return woven(
+      phrase("Over the links, each rank sends {} B of {} and {} per turn, and {} B of {} and {} in f32: {} B in "
+             "all. The values here count what the ranks read and write in their own memory.",
+             place(0), place(1), place(2), place(3), place(4), place(5), place(6)),
+      {number(std::to_string(sent.largest_share)), letter("K", TensorColour::k), letter("V", TensorColour::v),
+       number(std::to_string(sent.largest_sums)), letter("dK", TensorColour::k), letter("dV", TensorColour::v),
+       number(std::to_string(sent.total + sent.total_sums))});
+}
+
 TextRuns traffic_words(const TrafficFacts& f) {
   const Recording& rec = f.run;
   const Problem& p = rec.problem;
@@ -328,6 +350,30 @@ const OrderLook& backward_queries_look() {
     look.chip_parts = kChipPartsOfQueries;
     look.bar = marked("query tile outside");
     look.below = {marked("Loaded and stored"), marked("with each query tile;"), marked("dQ stays on chip")};
+    return placed(look);
+  }();
+  return kLook;
+}
+
+const OrderLook& backward_ring_look() {
+  static const Tables kTables = [] {
+    Tables t = make_tables(true);
+    const orders::BackwardRingNames& r = orders::backward_ring_names();
+    for (const Phase phase : {r.send, r.send_sums, r.keep_sums, r.sums_home}) t.phases.push_back({.phase = phase});
+    t.phases.push_back({.phase = r.add_sums, .work = work_add_sums});
+    for (const auto& [came, sum] : {std::pair{r.dk_came, names().dk}, {r.dv_came, names().dv}}) {
+      SlotLook look = *std::ranges::find(t.slots, sum, &SlotLook::slot);
+      look.slot = came;
+      look.explain = Explain::nothing;
+      t.slots.push_back(look);
+    }
+    return t;
+  }();
+  static const OrderLook kLook = [] {
+    OrderLook look = make_look(kTables, "backward-ring");
+    look.letters = kLettersOfRing;
+    look.chip_parts = kChipParts;
+    look.traffic = ring_traffic_words;
     return placed(look);
   }();
   return kLook;

@@ -8,6 +8,7 @@
 #include "kernels/orders/backward/names.h"
 #include "kernels/orders/backward/options.h"
 #include "kernels/orders/backward/sums.h"
+#include "kernels/orders/backward_ring/names.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/orders/shared.h"
 
@@ -110,6 +111,13 @@ void work_query_gradient(const StepWork& c) {
                    live_value(c.rec, c.at.event, Slot::k, key, c.out.col));
   }
   work_sum(c, names().dq, "dq", orders::backward::query_sum_before(c.rec, c.at.event, names().dq), sum);
+}
+
+// dK: dV is added alike.
+void work_add_sums(const StepWork& c) {
+  const VersionId part = orders::backward::key_sum_before(c.rec, c.at.event, names().dk);
+  work_sum(c, names().dk, "dk", c.rec.after(c.at.event, orders::backward_ring_names().dk_came),
+           recorded(c.rec, part, c.out.key, c.out.col));
 }
 
 TextRuns say_weight(const StepWork& c, std::int32_t, std::int32_t col) {

@@ -15,6 +15,7 @@ void work_score_gradient(const StepWork& c);
 void work_value_gradient(const StepWork& c);
 void work_key_gradient(const StepWork& c);
 void work_query_gradient(const StepWork& c);
+void work_add_sums(const StepWork& c);
 
 TextRuns say_weight(const StepWork& c, std::int32_t row, std::int32_t col);
 TextRuns say_score_gradient(const StepWork& c, std::int32_t row, std::int32_t col);

@@ -14,5 +14,6 @@ const OrderLook& backward_queries_look();
 const OrderLook& split_look();
 const OrderLook& ring_look();
 const OrderLook& hopper_look();
+const OrderLook& backward_ring_look();
 
 }  // namespace attn

@@ -233,7 +233,11 @@ std::vector<ProblemChoice> loop_choices(const Document& d) {
   const bool by_queries = queries_outside(d.options);
   std::vector<ProblemChoice> out{
       choice(d, tr("key tile"), !by_queries, [](Document& c) { choose(c.options, kOutside, std::nullopt); }),
-      choice(d, tr("query tile"), by_queries, [](Document& c) { choose(c.options, kOutside, kQueriesOutside); })};
+      choice(d, tr("query tile"), by_queries, [](Document& c) {
+        choose(c.options, kOutside, kQueriesOutside);
+        choose(c.options, kRanks, std::nullopt);  // a ring has the key tile outside
+        choose(c.options, kDeal, std::nullopt);
+      })};
   out[0].help = tr("dK and dV stay on chip; dQ is loaded and stored");
   out[1].help = tr("dQ stays on chip; dK and dV are loaded and stored");
   return out;
@@ -326,6 +330,7 @@ std::vector<ProblemChoice> ring_choices(const Document& d) {
       if (n == 1) return choose(c.options, kDeal, std::nullopt);
       choose(c.options, kSplits, std::nullopt);
       choose(c.options, kMerge, std::nullopt);
+      choose(c.options, orders::backward::kOutside, std::nullopt);
     }));
   }
   return out;

@@ -3,21 +3,9 @@
 #pragma once
 
 #include "viz/draw/canvas.h"
-#include "viz/state/commands.h"
-#include "viz/state/state.h"
-#include "viz/step/facts/focus.h"
-#include "viz/step/ring/ring_scene.h"
+#include "viz/step/ring/ring_panel.h"
 
 namespace attn {
-
-struct RingPanel {
-  const RingScene& scene;
-  const State& state;
-  const StepFocus& look;
-  Commands& commands;
-  // While a lesson asks who computes what: the map waits for the answer, or for that of a later question.
-  bool map_hidden = false, map_later = false;
-};
 
 void draw_ring(const RingPanel& panel, const Box& box);
 

@@ -8,9 +8,11 @@
 
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
+#include "kernels/orders/backward/names.h"
 #include "kernels/orders/split/names.h"
 #include "kernels/recording/lanes.h"
-#include "viz/draw/number_text.h"
+#include "viz/step/ring/ring_cells.h"
+#include "viz/step/ring/ring_gradients.h"
 
 namespace attn {
 namespace {
@@ -28,25 +30,16 @@ std::string spans_words(const std::vector<std::int32_t>& rows) {
   return words;
 }
 
-// A number of a cell in three digits at most, as far as its bound allows.
-std::string brief_text(double value, double bound) {
-  if (!std::isfinite(value)) return number_text(value, {});
-  constexpr int kDigits = 3, kDecimals = 2;
-  const double size = std::fabs(value);
-  const int whole = size >= 100 ? 0 : size >= 10 ? 1 : kDecimals;
-  if (size >= 1000 || (size > 0 && size < 0.005)) return significant_text(value, size >= 1000 ? kDigits : 1, bound);
-  return number_text(value, {supported_decimals(bound, whole), false});
-}
-
 class Builder {
  public:
   Builder(const Recording& rec, const StepPlace& at, const TensorScales& scales, const std::vector<ExactTile>& exact)
-      : rec_(rec), at_(at), scales_(scales), exact_(exact), names_(orders::split_names()) {
+      : rec_(rec), at_(at), cells_{rec, at, scales, exact}, names_(orders::split_names()) {
     scene_.at = at;
     scene_.ring = ring_of(rec.options, rec.query_tiles(), rec.key_tiles());
     scene_.turn = turn_of(rec, rec.events[at.event].id);
     scene_.dividing = scene_.turn == scene_.ring.ranks;
     const OrderRow& order = order_row(rec.order);
+    scene_.backward = order.pass == Pass::backward;
     const EventId& id = rec.events[at.event].id;
     phase_ = id.phase;
     scene_.merging = !scene_.dividing && !order.in_lane[static_cast<std::size_t>(phase_)] && !order.sends(phase_);
@@ -69,78 +62,23 @@ class Builder {
   const Ring& ring() const { return scene_.ring; }
   std::int64_t turn_here() const { return std::min(scene_.turn, ring().ranks - 1); }
 
-  // Of each query tile of this head its last step so far.
+  // Of each query tile of this head its last step so far; key tile outside, only where its rank has done nothing since.
   void find_last() {
     last_.assign(static_cast<std::size_t>(rec_.query_tiles()), kNoEvent);
+    const bool one_a_rank = order_row(rec_.order).keys_outside;
+    std::vector<bool> found(static_cast<std::size_t>(ring().ranks));
     for (EventIndex e = at_.event + 1; e-- > 0;) {
       const EventId& id = rec_.events[e].id;
-      if (id.b != at_.b || id.h != at_.h) break;
+      if (id.b != at_.b || (id.h != at_.h && !one_a_rank)) break;
+      const auto rank = static_cast<std::size_t>(rec_.lane_of(e).value_or(0));
+      if (one_a_rank && (found[rank] || id.h != at_.h || id.i < 0)) {
+        found[rank] = true;
+        if (std::ranges::find(found, false) == found.end()) break;
+        continue;
+      }
+      found[rank] = true;
       EventIndex& last = last_[static_cast<std::size_t>(id.i)];
       if (last == kNoEvent) last = e;
-    }
-  }
-
-  // Tiles that a rank was dealt, in its chunks' order.
-  std::vector<std::int32_t> tiles_of(const KeyParts& parts, std::int64_t rank) const {
-    std::vector<std::int32_t> tiles;
-    for (std::int64_t n = 0; n < ring().chunks_each(); ++n) {
-      const std::int64_t chunk = ring().chunk(rank, n);
-      for (std::int64_t t = parts.first(chunk); t < parts.end(chunk); ++t)
-        tiles.push_back(static_cast<std::int32_t>(t));
-    }
-    return tiles;
-  }
-  static std::vector<std::int32_t> rows_of(const std::vector<std::int32_t>& tiles, std::int32_t side,
-                                           std::int64_t length) {
-    std::vector<std::int32_t> rows;
-    for (const std::int32_t t : tiles)
-      for (std::int64_t r = std::int64_t{t} * side; r < std::min<std::int64_t>((t + 1) * std::int64_t{side}, length);
-           ++r)
-        rows.push_back(static_cast<std::int32_t>(r));
-    return rows;
-  }
-
-  void put(Cell& cell, Slot slot, float value, double bound, bool with_text) const {
-    cell.look = CellLook::value;
-    cell.value = value;
-    cell.shade = scale_of(scales_, slot).shade(value);
-    if (with_text) cell.text = brief_text(value, bound);
-  }
-  bool with_texts() const { return !exact_.empty(); }
-  double bound_at(std::int32_t i, VersionId v, std::size_t n) const {
-    return bound_of(rec_, with_texts() ? &exact_[static_cast<std::size_t>(i)] : nullptr, v, n);
-  }
-
-  static RingGrid grid(Slot slot, std::size_t rows, std::int64_t cols) {
-    RingGrid g;
-    g.slot = slot;
-    g.rows = static_cast<std::int32_t>(rows);
-    g.cols = static_cast<std::int32_t>(cols);
-    g.cells.resize(rows * static_cast<std::size_t>(cols));
-    return g;
-  }
-
-  RingGrid inputs(Slot slot, const Array& from, std::int64_t heads, std::int64_t head, std::int64_t length,
-                  const std::vector<std::int32_t>& rows, std::int64_t width) const {
-    RingGrid g = grid(slot, rows.size(), width);
-    std::vector<float> values(static_cast<std::size_t>(width));
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-      from.read(((at_.b * heads + head) * length + rows[r]) * width, width, values.data());
-      for (std::size_t c = 0; c < values.size(); ++c)
-        put(g.cells[r * values.size() + c], slot, values[c], 0, with_texts());
-    }
-    return g;
-  }
-
-  // The rows of a query tile, from `first` on in the grid, as a version has them.
-  void fill(RingGrid& g, std::size_t first, std::int32_t i, VersionId id) const {
-    if (id == kNoVersion) return;
-    const Version& v = rec_.version(id);
-    const auto values = rec_.values(id);
-    for (std::size_t n = 0; n < values.size(); ++n) {
-      const std::size_t r = n / static_cast<std::size_t>(v.cols), c = n % static_cast<std::size_t>(v.cols);
-      put(g.cells[(first + r) * static_cast<std::size_t>(g.cols) + c], g.slot, values[n], bound_at(i, id, n),
-          with_texts());
     }
   }
 
@@ -162,14 +100,14 @@ class Builder {
     if (from.event == kNoEvent) return;
     const EventIndex e = from.event;
     if (from.parts) {
-      fill(state.m, first, i, rec_.after(e, names_.m_part));
-      fill(state.l, first, i, rec_.after(e, names_.l_part));
-      fill(state.o, first, i, rec_.after(e, names_.o_part));
+      cells_.fill(state.m, first, i, rec_.after(e, names_.m_part));
+      cells_.fill(state.l, first, i, rec_.after(e, names_.l_part));
+      cells_.fill(state.o, first, i, rec_.after(e, names_.o_part));
       return;
     }
-    fill(state.m, first, i, newest(e, Slot::m_new, Slot::m_old));
-    fill(state.l, first, i, newest(e, Slot::l_new, Slot::l_old));
-    fill(state.o, first, i, newest(e, Slot::o_new, Slot::o_old));
+    cells_.fill(state.m, first, i, newest(e, Slot::m_new, Slot::m_old));
+    cells_.fill(state.l, first, i, newest(e, Slot::l_new, Slot::l_old));
+    cells_.fill(state.o, first, i, newest(e, Slot::o_new, Slot::o_old));
   }
 
   void add_states(RingRankRow& row, std::size_t first, std::int32_t i) const {
@@ -193,16 +131,16 @@ class Builder {
 
   // S, or P, of a query tile against the keys that are here.
   void add_scores(RingRankRow& row, std::size_t first, std::int32_t i,
-                  const std::vector<std::int32_t>& key_tiles) const {
+                  const std::vector<std::int64_t>& key_tiles) const {
     const EventIndex last = last_[static_cast<std::size_t>(i)];
     std::size_t left = 0;
-    for (const std::int32_t j : key_tiles) {
+    for (const std::int64_t j : key_tiles) {
       const std::int64_t r0 = std::int64_t{i} * at_.br, r1 = std::min<std::int64_t>(r0 + at_.br, rec_.problem.Lq),
-                         c0 = std::int64_t{j} * at_.bc, c1 = std::min<std::int64_t>(c0 + at_.bc, rec_.problem.Lk);
+                         c0 = j * at_.bc, c1 = std::min<std::int64_t>(c0 + at_.bc, rec_.problem.Lk);
       const auto cols = static_cast<std::size_t>(c1 - c0);
       VersionId live = kNoVersion;
       // A slot keeps what it had of a tile before until this one's is there.
-      for (const Slot slot : {Slot::s, Slot::p}) {
+      for (const Slot slot : kinds_) {
         const VersionId held = last == kNoEvent ? kNoVersion : rec_.after(last, slot);
         if (held != kNoVersion && rec_.version(held).first_row == r0 && rec_.version(held).first_col == c0) live = held;
       }
@@ -211,8 +149,9 @@ class Builder {
         std::fill_n(row.scores.row_slots.begin() + static_cast<std::ptrdiff_t>(first), r1 - r0,
                     rec_.version(live).slot);
       const bool skipped = rec_.problem.cover(at_.b, r0, r1, c0, c1) == TileCover::skipped;
-      const bool gone = live == kNoVersion && rec_.tile_version(Slot::s, at_.b, at_.h, i, j, at_.event) != kNoVersion;
-      const bool masked = live != kNoVersion && (rec_.version(live).slot == Slot::p || rec_.version(live).holds.masked);
+      const bool gone = live == kNoVersion && rec_.tile_version(Slot::s, at_.b, at_.h, i, static_cast<std::int32_t>(j),
+                                                                at_.event) != kNoVersion;
+      const bool masked = live != kNoVersion && (rec_.version(live).slot != Slot::s || rec_.version(live).holds.masked);
       for (std::int64_t r = r0; r < r1; ++r) {
         for (std::int64_t c = c0; c < c1; ++c) {
           Cell& cell =
@@ -222,7 +161,7 @@ class Builder {
           if (skipped || (masked && !rec_.problem.visible(at_.b, r, c)))
             cell.look = CellLook::masked;
           else if (live != kNoVersion)
-            put(cell, rec_.version(live).slot, rec_.values(live)[n], bound_at(i, live, n), with_texts());
+            cells_.put(cell, rec_.version(live).slot, rec_.values(live)[n], cells_.bound(i, live, n));
           else if (gone)
             cell.look = CellLook::dropped;
         }
@@ -232,10 +171,9 @@ class Builder {
   }
 
   bool at_work(std::int64_t rank, std::int64_t turn) const {
-    for (const std::int32_t i : tiles_of(ring().queries(), rank))
-      for (const std::int32_t j : tiles_of(ring().keys(), ring().share(rank, turn)))
-        if (rec_.problem.cover(at_.b, std::int64_t{i} * at_.br,
-                               std::min<std::int64_t>((i + 1) * at_.br, rec_.problem.Lq), std::int64_t{j} * at_.bc,
+    for (const std::int64_t i : ring().tiles_of(ring().queries(), rank))
+      for (const std::int64_t j : ring().tiles_of(ring().keys(), ring().share(rank, turn)))
+        if (rec_.problem.cover(at_.b, i * at_.br, std::min<std::int64_t>((i + 1) * at_.br, rec_.problem.Lq), j * at_.bc,
                                std::min<std::int64_t>((j + 1) * at_.bc, rec_.problem.Lk)) != TileCover::skipped)
           return true;
     return false;
@@ -249,47 +187,70 @@ class Builder {
     if (scene_.turn + 1 < ring().ranks) row.next = ring().share(rank, scene_.turn + 1);
     row.live = rec_.lane_of(at_.event) == rank;
     row.idle = !scene_.dividing && !at_work(rank, scene_.turn);
-    const std::vector<std::int32_t> queries = tiles_of(ring().queries(), rank),
-                                    keys = tiles_of(ring().keys(), row.here);
-    row.rows = rows_of(queries, at_.br, p.Lq);
-    row.keys = rows_of(keys, at_.bc, p.Lk);
+    const std::vector<std::int64_t> queries = ring().tiles_of(ring().queries(), rank),
+                                    keys = ring().tiles_of(ring().keys(), row.here);
+    row.rows = rows_of_tiles(queries, at_.br, p.Lq);
+    row.keys = rows_of_tiles(keys, at_.bc, p.Lk);
     row.name = phrase("Rank {}", rank);
     row.chunks = ring().zigzag ? phrase("chunks {} and {}", ring().chunk(rank, 0), ring().chunk(rank, 1))
                                : phrase("chunk {}", ring().chunk(rank, 0));
     row.row_words = phrase("rows {}", spans_words(row.rows));
     if (!scene_.dense.empty()) return scene_.ranks.push_back(std::move(row));
-    row.q = inputs(Slot::q, rec_.inputs.q, p.Hq, at_.h, p.Lq, row.rows, p.D);
+    row.q = cells_.inputs(Slot::q, rec_.inputs.q, p.Hq, at_.h, p.Lq, row.rows, p.D);
     const std::int64_t kv = p.kv_head(at_.h);
-    row.k = inputs(Slot::k, rec_.inputs.k, p.Hkv, kv, p.Lk, row.keys, p.D);
-    row.v = inputs(Slot::v, rec_.inputs.v, p.Hkv, kv, p.Lk, row.keys, p.Dv);
-    row.scores = grid(shows_weights() ? Slot::p : Slot::s, row.rows.size(), static_cast<std::int64_t>(row.keys.size()));
+    row.k = cells_.inputs(Slot::k, rec_.inputs.k, p.Hkv, kv, p.Lk, row.keys, p.D);
+    row.v = cells_.inputs(Slot::v, rec_.inputs.v, p.Hkv, kv, p.Lk, row.keys, p.Dv);
+    row.scores = RingCells::grid(scores_slot(), row.rows.size(), static_cast<std::int64_t>(row.keys.size()));
     row.scores.row_slots.assign(row.rows.size(), row.scores.slot);
     for (RingState* state : {&row.turn, &row.so_far}) {
-      state->m = grid(Slot::m_new, row.rows.size(), 1);
-      state->l = grid(Slot::l_new, row.rows.size(), 1);
-      state->o = grid(Slot::o_new, row.rows.size(), p.Dv);
+      state->m = RingCells::grid(Slot::m_new, row.rows.size(), 1);
+      state->l = RingCells::grid(Slot::l_new, row.rows.size(), 1);
+      state->o = RingCells::grid(Slot::o_new, row.rows.size(), p.Dv);
     }
+    if (scene_.backward) add_gradients(cells_, ring(), scene_.dividing, row);
     std::size_t first = 0;
-    for (const std::int32_t i : queries) {
+    for (const std::int64_t tile : queries) {
+      const auto i = static_cast<std::int32_t>(tile);
       if (!scene_.dividing) add_scores(row, first, i, keys);
-      add_states(row, first, i);
+      if (!scene_.backward) add_states(row, first, i);
       first += static_cast<std::size_t>(std::min<std::int64_t>(at_.br, p.Lq - std::int64_t{i} * at_.br));
     }
     mark_made(row);
     scene_.ranks.push_back(std::move(row));
   }
 
-  // From the weights on P stands in the place of S.
-  bool shows_weights() const { return phase_ == Phase::weights || phase_ == Phase::sum || phase_ == Phase::output; }
+  // The last of S, P, dP and dS that stands in the grids: of those that have come to this phase, else of any.
+  Slot scores_slot() const {
+    for (const bool here : {true, false}) {
+      for (auto slot = kinds_.rbegin(); slot != kinds_.rend(); ++slot)
+        for (const EventIndex last : last_)
+          if (last != kNoEvent && (!here || rec_.events[last].id.phase == phase_) &&
+              rec_.after(last, *slot) != kNoVersion)
+            return *slot;
+    }
+    return Slot::s;
+  }
 
   void mark_made(RingRankRow& row) const {
+    const OrderPhase* phase = order_row(rec_.order).phase(phase_);
+    const std::optional<Slot> makes = phase_name(phase_).makes;
+    row.scores.made = phase_ == Phase::mask || (makes && std::ranges::find(kinds_, *makes) != kinds_.end());
+    if (scene_.backward) return mark_gradients(row, makes, phase != nullptr && phase->exact_keys != nullptr);
     RingState& state = scene_.merging || scene_.dividing ? row.so_far : row.turn;
-    row.scores.made = phase_ == Phase::scores || phase_ == Phase::mask || phase_ == Phase::weights;
     state.m.made = phase_ == Phase::max || phase_ == names_.merge_max;
     state.l.made = phase_ == Phase::sum || phase_ == names_.merge_sum;
     state.o.made = phase_ == Phase::output || phase_ == names_.merge_output || phase_ == Phase::normalise;
     if (phase_ != Phase::store_state) return;
     row.so_far.m.made = row.so_far.l.made = row.so_far.o.made = true;
+  }
+  // A tile's step adds to one of the sums on chip; what keeps them or brings them home is of both.
+  void mark_gradients(RingRankRow& row, std::optional<Slot> makes, bool sums) const {
+    const bool on_chip = order_row(rec_.order).in_lane[static_cast<std::size_t>(phase_)];
+    row.delta.made = makes == row.delta.slot;
+    row.dq.made = makes == row.dq.slot;
+    row.part.dk.made = on_chip && makes == row.part.dk.slot;
+    row.part.dv.made = on_chip && makes == row.part.dv.slot;
+    row.sums.dk.made = row.sums.dv.made = !on_chip && (sums || row.home) && makes == row.sums.dk.slot;
   }
 
   void add_map() {
@@ -317,12 +278,14 @@ class Builder {
     }
   }
 
+  // Key tile outside, K and V come for all of a rank's queries.
+  Phase begins_square() const { return scene_.backward ? order_row(rec_.order).begins_tile() : Phase::load_kv; }
   std::optional<EventIndex> first_event(std::int64_t i0, std::int64_t i1, std::int64_t j0, std::int64_t j1) const {
     std::optional<EventIndex> first;
     for (std::int64_t i = i0; i < i1; ++i)
       for (std::int64_t j = j0; j < j1; ++j)
         if (const auto e =
-                rec_.find({at_.b, at_.h, static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), Phase::load_kv});
+                rec_.find({at_.b, at_.h, static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), begins_square()});
             e && (!first || *e < *first))
           first = e;
     return first;
@@ -333,12 +296,17 @@ class Builder {
     scene_.title = scene_.dividing ? plural(ranks, "{} rank, after the last turn", "{} ranks, after the last turn")
                                    : phrase("{} ranks, turn {} of {}", ranks, scene_.turn, ranks);
     scene_.map_title = tr("Who computes what, in which turn");
-    scene_.scores_hue = shows_weights() ? TensorColour::p : TensorColour::s;
+    scene_.scores = scores_slot();
     scene_.dealt = ring_work(rec_.problem, rec_.options, at_.b, ring().zigzag);
     scene_.otherwise = ring_work(rec_.problem, rec_.options, at_.b, !ring().zigzag);
     scene_.bytes = ring_bytes(rec_.problem, rec_.options);
     scene_.sent_words = phrase("Each rank sends {} B of K and V per turn, for a total of {} B.",
                                scene_.bytes.largest_share, scene_.bytes.total);
+    if (scene_.backward)
+      scene_.sent_words = phrase(
+          "Each rank sends {} B of K and V per turn, and {} B of dK and dV in f32. All together "
+          "send {} B.",
+          scene_.bytes.largest_share, scene_.bytes.largest_sums, scene_.bytes.total + scene_.bytes.total_sums);
     if (scene_.dividing) return;
     std::int64_t least = scene_.dealt.most(), most = 0;
     for (const auto& turns : scene_.dealt.by_rank) {
@@ -353,9 +321,10 @@ class Builder {
 
   const Recording& rec_;
   const StepPlace& at_;
-  const TensorScales& scales_;
-  const std::vector<ExactTile>& exact_;
+  const RingCells cells_;
   const orders::SplitNames& names_;
+  // What a query tile makes of a key tile, in the sequence in which it is made.
+  const std::array<Slot, 4> kinds_{Slot::s, Slot::p, orders::backward_names().dp, orders::backward_names().ds};
   RingScene scene_;
   Phase phase_ = Phase::load_q;
   std::vector<EventIndex> last_;  // by query tile

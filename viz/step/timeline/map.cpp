@@ -11,9 +11,9 @@ MapScene map_scene(const Recording& rec, const StepPlace& at) {
   MapScene scene;
   scene.rows = rec.query_tiles();
   scene.cols = rec.key_tiles();
-  scene.i = at.i;
-  scene.j = at.j;
   const OrderRow& order = order_row(rec.order);
+  scene.i = order.of_query_tile(rec.events[at.event].id.phase) ? at.i : -1;
+  scene.j = at.j;
   const std::int32_t first_pass = order.first_tile_pass(), last_pass = order.last_tile_pass();
   for (std::int32_t i = 0; i < scene.rows; ++i) {
     const std::int64_t r0 = static_cast<std::int64_t>(i) * at.br,
@@ -24,7 +24,7 @@ MapScene map_scene(const Recording& rec, const StepPlace& at) {
       MapTile tile;
       const TileCover cover = rec.problem.cover(at.b, r0, r1, c0, c1);
       tile.partial = cover == TileCover::partial;
-      tile.current = i == at.i && j == at.j;
+      tile.current = i == scene.i && j == scene.j;
       if (cover == TileCover::skipped) {
         tile.look = MapLook::skipped;
         ++scene.skipped;

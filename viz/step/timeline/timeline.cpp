@@ -20,8 +20,8 @@ namespace {
 
 // Which tile is outside: j in FlashAttention-1, else i. Naive and tiled come back to a tile in each pass.
 bool same_track(const Recording& rec, const Event& a, const Event& b) {
+  if (order_row(rec.order).abreast == Abreast::ranks) return same_turn(rec, a.id, b.id);
   if (a.id.b != b.id.b || a.id.h != b.id.h || a.pass != b.pass) return false;
-  if (order_row(rec.order).abreast == Abreast::ranks) return turn_of(rec, a.id) == turn_of(rec, b.id);
   return order_row(rec.order).keys_outside ? a.id.j == b.id.j : a.id.i == b.id.i;
 }
 
@@ -80,6 +80,8 @@ struct Inner {
 Inner inner_of(const Recording& rec, EventIndex e) {
   const EventId& id = rec.events[e].id;
   const OrderRow& order = order_row(rec.order);
+  if (order.abreast == Abreast::ranks && order.keys_outside)
+    return {order.of_query_tile(id.phase) && id.j >= 0 ? id.i : -1, false};
   if (order.abreast == Abreast::ranks) {
     if (order.in_lane[static_cast<std::size_t>(id.phase)]) return {id.phase == Phase::load_q ? -1 : id.j, false};
     const bool merges = id.j >= 0 && id.phase != Phase::store_state && !order.sends(id.phase);
@@ -140,13 +142,22 @@ TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vec
   const bool abreast = order_row(rec.order).abreast == Abreast::rows;
   scene.by_shift = ranks ? tr("turn") : tr("key tile");
   scene.by_ctrl = ranks ? tr("one rank") : abreast ? tr("same lane") : tr("query tile");
-  if (ranks && lane)
+  const bool keys_outside = order_row(rec.order).keys_outside;
+  if (ranks && keys_outside && lane)
+    scene.outer +=
+        now.id.i >= 0 && now.id.j >= 0 ? phrase(", rank {}, key tile {}", *lane, now.id.j) : phrase(", rank {}", *lane);
+  else if (ranks && lane)
     scene.outer += phrase(", rank {}, query tile {}", *lane, now.id.i);
   else if (lane)
     scene.outer += phrase(", part {} of {}", *lane + 1, splits_of(rec.options));
   for (EventIndex e = first; e <= last; ++e) {
     const auto of = rec.lane_of(e);
-    if (ranks ? rec.events[e].id.i == now.id.i : !of || of == lane) scene.chips.push_back(chip_of(rec, e, at.event));
+    // Key tile outside, what a rank does of this one; of queries or keys alone all.
+    const bool shown = !ranks         ? !of || of == lane
+                       : keys_outside ? of == lane && (rec.events[e].id.j == now.id.j || now.id.i < 0 ||
+                                                       (now.id.j < 0 && rec.events[e].id.i < 0))
+                                      : rec.events[e].id.i == now.id.i;
+    if (shown) scene.chips.push_back(chip_of(rec, e, at.event));
   }
   add_groups(scene, rec);
   scene.m_changes = steps_where_m_changes(rec, at, at.row);

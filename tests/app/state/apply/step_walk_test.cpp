@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "app/state/apply/apply.h"
+#include "kernels/cpu/backward/forward.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
@@ -108,8 +109,9 @@ TEST(StepWalk, TilesCanBeWalkedFromOneEndToTheOtherInEveryOrder) {
   }
 }
 
-Recording ring_of_four() {
+Recording ring_of_four(Pass pass = Pass::forward) {
   Problem p;
+  p.pass = pass;
   p.Lq = p.Lk = 16;
   p.D = p.Dv = 4;
   p.mask.causal = true;
@@ -119,13 +121,12 @@ Recording ring_of_four() {
   choose(o, kDeal, 1);
   InputSpec inputs;
   inputs.generator = Generator::normal;
-  const KernelRow& row = **find_kernel("cpu_flash");
-  return *row.record(row, p, o, *make_inputs(p, inputs), {});
+  const KernelRow& row = **find_kernel(pass == Pass::forward ? "cpu_flash" : "cpu_flash_bwd");
+  return *row.record(row, p, o, *make_all_inputs(p, inputs, in_turn, 0, Stream{}), {});
 }
 
 // One press is a phase of all ranks: the cursor stands where the last of them has done it.
-TEST(StepWalk, InARingAllRanksDoAPhaseAtOnce) {
-  const Recording r = ring_of_four();
+void expect_phases_of_all_ranks(const Recording& r) {
   const auto ranks_of_phase = [&](EventIndex e) {
     std::set<std::int64_t> ranks;
     for (EventIndex n = e + 1; n-- > 0 && r.events[n].id.phase == r.events[e].id.phase;) ranks.insert(*r.lane_of(n));
@@ -147,8 +148,12 @@ TEST(StepWalk, InARingAllRanksDoAPhaseAtOnce) {
   }
 }
 
-TEST(StepWalk, InARingShiftGoesByTurnsAndCtrlByOneRank) {
-  const Recording r = ring_of_four();
+TEST(StepWalk, InARingAllRanksDoAPhaseAtOnce) {
+  expect_phases_of_all_ranks(ring_of_four());
+  expect_phases_of_all_ranks(ring_of_four(Pass::backward));
+}
+
+void expect_turns_and_single_ranks(const Recording& r) {
   std::vector<std::int64_t> turns;
   for (EventIndex e = 0;;) {
     turns.push_back(turn_of(r, r.events[e].id));
@@ -163,6 +168,11 @@ TEST(StepWalk, InARingShiftGoesByTurnsAndCtrlByOneRank) {
   EXPECT_EQ(turn_of(r, r.events[step_from(r, in_turn_1, StepUnit::key_tile, -1)].id), 0);
   EXPECT_EQ(step_from(r, 5, StepUnit::query_tile, 1), 6U);
   EXPECT_EQ(step_from(r, 5, StepUnit::query_tile, -1), 4U);
+}
+
+TEST(StepWalk, InARingShiftGoesByTurnsAndCtrlByOneRank) {
+  expect_turns_and_single_ranks(ring_of_four());
+  expect_turns_and_single_ranks(ring_of_four(Pass::backward));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/problem/pages.h"
 #include "kernels/model/ring.h"
+#include "kernels/orders/backward/options.h"
 #include "viz/step/problem/problem_fields.h"
 
 namespace attn {
@@ -114,29 +115,36 @@ TEST(ProblemChoices, ASizeOfPagesSaysWhatItsBytesAre) {
             "Whole pages (derived): 768 B read (96 B unused), page table: 12 B");
 }
 
-// A ring of a backward runs, but no recording shows its ranks side by side: none is offered, and one that is there can
-// be left.
-TEST(ProblemChoices, ARingIsOfferedWhereItCanBeRecorded) {
+TEST(ProblemChoices, ARingIsOfferedToBothPassesAndCanBeLeft) {
   Document d;
   d.kernel = "cpu_flash";
   d.problem.Lq = d.problem.Lk = 8;
   d.options.br = d.options.bc = 2;
-  const Document ring = named(ring_choices(d), "ring of 2 ranks").changed;
-  EXPECT_EQ(deal_choices(ring).size(), 2U);
+  EXPECT_EQ(deal_choices(named(ring_choices(d), "ring of 2 ranks").changed).size(), 2U);
   d.kernel = "cpu_flash_bwd";
   d.problem.pass = Pass::backward;
-  EXPECT_TRUE(ring_choices(d).empty());
-  EXPECT_TRUE(deal_choices(d).empty());
-  choose(d.options, kRanks, 2);
-  choose(d.options, kDeal, 1);
-  const std::vector<ProblemChoice> out = ring_choices(d);
-  ASSERT_EQ(out.size(), 2U);
-  EXPECT_EQ(out[1].words, "ring of 2 ranks");
-  EXPECT_TRUE(out[1].on);
-  const Document left = named(out, "no ring").changed;
+  const Document ring = named(ring_choices(d), "ring of 4 ranks").changed;
+  EXPECT_EQ(ranks_of(ring.options), 4);
+  EXPECT_EQ(deal_choices(ring).size(), 2U);
+  const Document left = named(ring_choices(named(deal_choices(ring), "zigzag").changed), "no ring").changed;
   EXPECT_EQ(ranks_of(left.options), 1);
   EXPECT_FALSE(chosen(left.options, kDeal));
-  EXPECT_TRUE(deal_choices(d).empty());
+}
+
+// No ring has the query tile outside: whichever is chosen last stands.
+TEST(ProblemChoices, ARingAndTheQueryTileOutsideTakeEachOthersPlace) {
+  Document d;
+  d.kernel = "cpu_flash_bwd";
+  d.problem.pass = Pass::backward;
+  d.problem.Lq = d.problem.Lk = 8;
+  d.options.br = d.options.bc = 2;
+  const Document queries = named(loop_choices(d), "query tile").changed;
+  EXPECT_TRUE(orders::backward::queries_outside(queries.options));
+  const Document ring = named(ring_choices(queries), "ring of 2 ranks").changed;
+  EXPECT_FALSE(orders::backward::queries_outside(ring.options));
+  const Document again = named(loop_choices(ring), "query tile").changed;
+  EXPECT_EQ(ranks_of(again.options), 1);
+  EXPECT_TRUE(orders::backward::queries_outside(again.options));
 }
 
 // Of the recorded block; each takes the other's place, and off leads back to it.
