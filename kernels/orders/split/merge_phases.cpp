@@ -79,7 +79,7 @@ OrderPhase merge_output(const SplitNames& n) {
           .exact = exact_output,
           .title = "One output",
           .formula = "[O] = [α|1] [O|1] + [α|2] [O|2]",
-          .sentence = "Nothing else from the keys is needed."};
+          .sentence = "Nothing else about the keys is needed."};
 }
 
 }  // namespace
