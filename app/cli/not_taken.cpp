@@ -14,9 +14,9 @@ struct NotTaken {
 constexpr NotTaken kNotTaken[] = {
     {"--sink", marked("No kernel supports a sink logit per head. Instead, add a first key whose score is set by a bias "
                       "(--bias-shape) and whose row of V is 0.")},
-    {"--cu-seqlens", marked("No kernel supports packed lengths. The closest alternative is to pad all batches to one "
+    {"--cu-seqlens", marked("No kernel supports packed sequences. The closest alternative is to pad all batches to one "
                             "length and use --key-lengths, which masks the padded keys but not the padded queries.")},
-    {"--varlen", marked("No kernel supports packed lengths. The closest alternative is to pad all batches to one "
+    {"--varlen", marked("No kernel supports packed sequences. The closest alternative is to pad all batches to one "
                         "length and use --key-lengths, which masks the padded keys but not the padded queries.")},
 };
 

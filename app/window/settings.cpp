@@ -229,7 +229,7 @@ LoadedSettings load_settings(const std::filesystem::path& file) {
   if (error)
     return defaults(phrase("{} Using default settings, and leaving the file unchanged.", parsed.error().message),
                     false);
-  return defaults(phrase("{} The file was kept as {}; using default settings.", parsed.error().message, bad.string()),
+  return defaults(phrase("{} Using default settings. The old file is now {}.", parsed.error().message, bad.string()),
                   true);
 }
 

@@ -113,7 +113,7 @@ TEST(Usage, WrongIsExitTwoWithTheValueAndNothingOnStdout) {
 // What users of other libraries look for: which kernel option there is none of, and what comes closest.
 TEST(Usage, WhatNoKernelTakesIsNamed) {
   for (const auto& [option, words] : {std::pair("--sinks", "No kernel supports a sink logit per head."),
-                                      std::pair("--cu-seqlens-q", "No kernel supports packed lengths."),
+                                      std::pair("--cu-seqlens-q", "No kernel supports packed sequences."),
                                       std::pair("--varlen", "to one length and use --key-lengths")}) {
     const Done done = run({"bench", "--kernels", "flash_hopper", "--values", "64", option, "1"});
     EXPECT_EQ(done.code, 2) << option;

@@ -264,7 +264,7 @@ def errors():
         ("threads:", ((q, q, q), {"threads": 0})),
         ("dropout_p:", ((q, q, q), {"dropout_p": 0.1})),
         ("sink: no kernel supports a sink", ((q, q, q), {"sink": [0.0, 0.0]})),
-        ("cu_seqlens: no kernel supports packed lengths", ((q, q, q), {"cu_seqlens": [0, 8]})),
+        ("cu_seqlens: no kernel supports packed sequences", ((q, q, q), {"cu_seqlens": [0, 8]})),
     ):
         arguments, named = given
         package.refused(report, words, lambda: call(*arguments, **named))

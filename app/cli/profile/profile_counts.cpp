@@ -95,9 +95,10 @@ std::string counts_text(const KernelCounts* counts, const std::string& why, cons
     return text + phrase("By phase and line (not available): {}.\n", c.no_lines);
   }
   text += phrase(
-      "executed: by warps; threads: active, out of 32; conflicts: shared-memory wavefronts in excess "
-      "of the ideal;\n"
-      "excess: 32-byte sectors of global memory in excess of the ideal.\n"
+      "executed   times that warps executed the instruction\n"
+      "threads    active threads, out of 32\n"
+      "conflicts  shared-memory wavefronts beyond the ideal number\n"
+      "excess     32-byte sectors of global memory beyond the ideal number\n"
       "{}",
       heads("phase"));
   for (const CountedPhase& phase : counts_by_phase(c))

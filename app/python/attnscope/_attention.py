@@ -13,7 +13,7 @@ os.register_at_fork(after_in_child=_core.forget_workers)
 _NOT_TAKEN = {
     "sink": "no kernel supports a sink logit per head; add a first key whose score is set by a bias and whose row of v "
             "is 0",
-    "cu_seqlens": "no kernel supports packed lengths; pad all batches to one length and pass key_lengths",
+    "cu_seqlens": "no kernel supports packed sequences; pad all batches to one length and pass key_lengths",
 }
 
 

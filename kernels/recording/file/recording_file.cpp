@@ -207,7 +207,7 @@ class Reader {
     for (std::size_t v = 0; v < rec_.versions.size(); ++v) {
       const Maker m{(*values)[v * kMakerColumns], (*values)[v * kMakerColumns + 1]};
       if (m.block < -1 || m.warp < -1)
-        return bad_input(phrase("{}: version {} names a maker that does not exist.", where_, v));
+        return bad_input(phrase("{}: version {} has an invalid block or warp number.", where_, v));
       rec_.gpu->makers[v] = m;
     }
     return ok();
