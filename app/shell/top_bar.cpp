@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,13 +19,16 @@
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
+#include "kernels/model/options.h"
 #include "kernels/museum/museum.h"
+#include "kernels/orders/hopper/derived.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/widgets.h"
 #include "viz/learn/card/learn_scene.h"
 #include "viz/profile/figures/profile_scene.h"
+#include "viz/profile/timeline/scene/timeline_scene.h"
 #include "viz/state/run_words.h"
 #include "viz/step/bars/wrong_run.h"
 #include "viz/step/facts/gpu_run.h"
@@ -124,6 +128,19 @@ bool is_shown_kernel(const State& state, const Model& model, const std::string& 
          });
 }
 
+// Whose run is on screen, where that is another kernel's than the chosen one's: its pipeline in Step, its timeline in
+// Profile. Empty: it is the chosen one's.
+std::string kernel_on_screen(const State& state, const Model& model) {
+  const ProfileView& profile = state.view.profile;
+  if (const Options& o = state.document.options; shows_step(state.view))
+    return follows_pipeline(o) ? phrase("{}, its pipeline", orders::hopper::followed_block(o).kernel) : std::string();
+  if (state.view.workspace != Workspace::profile || profile.page != ProfilePage::timeline || profile.timeline.empty())
+    return {};
+  const auto& all = model.timelines.all;
+  const auto at = std::ranges::find_if(all, [&](const auto& t) { return is_named(id_of(*t), profile.timeline); });
+  return at == all.end() ? std::string() : phrase("{}, its timeline", (*at)->kernel);
+}
+
 // As wide as its words, or as what is left up to `right`.
 float draw_kernel_combo(const State& state, const Model& model, float x, float right, Commands& commands) {
   const Style& s = style();
@@ -132,6 +149,8 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
   std::string now = own != nullptr ? std::string(own->id) : step ? state.document.kernel : bench_kernel(state);
   const auto row = find_kernel_or_piece(now);
   std::string title = row ? std::string(tr_of((*row)->title)) : now;
+  if (!step && (now.empty() || !is_shown_kernel(state, model, now))) title = tr("the fastest shown");
+  if (std::string shown = kernel_on_screen(state, model); !shown.empty()) title = std::move(shown);
   // Nor is it marked in the list.
   if (step && keeps_name_back(state, lesson_asks(state, model))) {
     title = tr_of(kUnnamedExhibit);
@@ -140,7 +159,6 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
   const auto choose = [step](std::string_view id) {
     return step ? Command(ChooseKernel{std::string(id)}) : Command(ChooseBenchKernel{std::string(id)});
   };
-  if (!step && (now.empty() || !is_shown_kernel(state, model, now))) title = tr("the fastest shown");
   const float width = std::min(text_width(Face::text, kSmallSize, title) + s.px(44), right - x);
   if (width < s.px(kKernelLeast)) return x;
   const FingerSized fingers;
