@@ -166,6 +166,7 @@ void draw_source_pair(const SourcePairScene& scene, SourcePairUiState& ui, ImVec
       if (ImGui::BeginChild("pair_lines", {0, 0}, ImGuiChildFlags_NavFlattened, ImGuiWindowFlags_HorizontalScrollbar)) {
         follow(scene, ui);
         draw_rows(scene, ui, half);
+        fade_where_more();
       }
       ImGui::EndChild();
       ImGui::PopStyleVar();

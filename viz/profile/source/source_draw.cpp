@@ -361,6 +361,7 @@ void draw_source(const SourceScene& scene, const ProfileView& view, SourceUiStat
         const float text_room = ImGui::GetWindowWidth() - g.end - ImGui::GetStyle().ScrollbarSize;
         follow(scene, shown, text_room, ui);
         draw_rows(scene, g, shown, ImGui::GetWindowWidth(), commands);
+        fade_where_more();
       }
       ImGui::EndChild();
       ImGui::PopStyleVar();
