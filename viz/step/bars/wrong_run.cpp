@@ -71,6 +71,13 @@ void add_found(const State& state, const FirstWrong& first, WrongRunScene& scene
   if (first.differing > 0) scene.go_there.emplace_back(Select{pinned});
 }
 
+// Numbers of a verdict have the hyphen of files; on screen a minus.
+std::string with_minus_signs(std::string words) {
+  for (std::size_t at = words.find(" -"); at != std::string::npos; at = words.find(" -", at + 1))
+    if (at + 2 < words.size() && words[at + 2] >= '0' && words[at + 2] <= '9') words.replace(at + 1, 1, "−");
+  return words;
+}
+
 }  // namespace
 
 bool keeps_name_back(const State& state, bool answer_hidden) {
@@ -112,7 +119,7 @@ WrongRunScene wrong_run_scene(const State& state, const Model& model, bool answe
                            piece != nullptr ? tr(" The bug does not show up with these numbers.") : "");
     return scene;
   }
-  scene.verdict = phrase("Verdict: wrong. {}.", exam.verdict->reason);
+  scene.verdict = phrase("Verdict: wrong. {}.", with_minus_signs(exam.verdict->reason));
   const bool asked = state.view.step.seek_first_wrong;
   if (!asked) {
     scene.seek = tr("Find the first wrong step");

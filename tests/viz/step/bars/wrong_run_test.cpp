@@ -52,6 +52,7 @@ TEST(WrongRun, AnExhibitSaysPlainlyWhatItIsAndHowToLeave) {
   EXPECT_TRUE(scene.shown);
   EXPECT_EQ(scene.headline, "Deliberately wrong");
   EXPECT_EQ(scene.verdict.substr(0, 15), "Verdict: wrong.");
+  EXPECT_EQ(scene.verdict.find(" -"), std::string::npos) << scene.verdict;  // a minus, as everywhere on screen
   EXPECT_EQ(scene.seek, "Find the first wrong step");
   EXPECT_EQ(scene.place, "") << "the answer waits until it is asked for";
   EXPECT_EQ(scene.back, "Back to cpu_flash");
