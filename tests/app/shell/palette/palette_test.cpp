@@ -170,6 +170,7 @@ TEST_F(PaletteTest, AFewLettersFindIt) {
   EXPECT_EQ(first("late out"), "Late outlier");
   EXPECT_EQ(first("quit"), "Quit");
   EXPECT_EQ(first("light"), "Light");
+  EXPECT_EQ(first("theme"), "Dark");
   EXPECT_EQ(first("scale 200"), "Text and tiles at 200 %");
   EXPECT_EQ(first("reset layout"), "Put all panels back in their original places");
   EXPECT_EQ(first("tflops"), "Rate");
