@@ -42,11 +42,11 @@ void draw_step_map(const Box& box, const MapScene& scene, const Recording& rec, 
                    {{origin.x + side * static_cast<float>(at.j), box.min.y - s.px(2)},
                     {origin.x + side * static_cast<float>(at.j + 1), origin.y - s.px(1)}},
                    Align::centre, Face::mono, 11, colour_of(Token::text), std::to_string(at.j));
-    if (at.i >= 0)
+    if (scene.i >= 0)
       draw_text_in(list,
-                   {{box.min.x, origin.y + side * static_cast<float>(at.i)},
-                    {origin.x - s.px(5), origin.y + side * static_cast<float>(at.i + 1)}},
-                   Align::right, Face::mono, 11, colour_of(Token::text), std::to_string(at.i));
+                   {{box.min.x, origin.y + side * static_cast<float>(scene.i)},
+                    {origin.x - s.px(5), origin.y + side * static_cast<float>(scene.i + 1)}},
+                   Align::right, Face::mono, 11, colour_of(Token::text), std::to_string(scene.i));
   }
   const float width = side * static_cast<float>(scene.cols), height = side * static_cast<float>(scene.rows);
   const float words_left = origin.x + width + s.px(14);

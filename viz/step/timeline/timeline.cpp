@@ -111,11 +111,18 @@ void add_groups(TimelineScene& scene, const Recording& rec) {
 std::vector<ScrubberMark> scrubber_marks(const Recording& rec) {
   std::vector<ScrubberMark> marks;
   const bool one_row = rec.options.br == 1 || (rec.options.br <= 0 && order_look(rec.order).row_by_row);
+  // Heads that go round a ring together are marked by the first.
+  const OrderRow& order = order_row(rec.order);
+  const bool together = order.abreast == Abreast::ranks && order.heads_share_keys;
   for (EventIndex e = 0; e < rec.events.size(); ++e) {
     const EventId& id = rec.events[e].id;
     if (rec.problem.B * rec.problem.Hq > 1) {
       // Several heads: the run is marked by head, and the track says which tile of it.
-      if (e > 0 && rec.events[e - 1].id.b == id.b && rec.events[e - 1].id.h == id.h) continue;
+      const auto same_heads = [&](const EventId& before) {
+        if (before.b != id.b) return false;
+        return together ? rec.problem.kv_head(before.h) == rec.problem.kv_head(id.h) : before.h == id.h;
+      };
+      if (e > 0 && same_heads(rec.events[e - 1].id)) continue;
       marks.push_back({e, rec.problem.B > 1 ? phrase("batch {} head {}", id.b, id.h) : phrase("head {}", id.h), false});
       continue;
     }
