@@ -12,9 +12,9 @@
 
 #include "app/shell/bar_menu.h"
 #include "app/shell/doors.h"
-#include "app/shell/origin.h"
 #include "app/shell/shell.h"
 #include "app/shell/widgets/kernel_menus.h"
+#include "app/shell/widgets/origin.h"
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"

@@ -1,4 +1,4 @@
-#include "app/shell/origin.h"
+#include "app/shell/widgets/origin.h"
 
 #include <cstddef>
 #include <filesystem>
