@@ -180,7 +180,7 @@ TEST(LearnGuide, AUsualMistakeIsNamedBeforeANearMiss) {
 TEST(LearnGuide, OfMistakesSideBySideTheNearestIsMeant) {
   TestWindow w;
   start(w, "masks", "bytes");
-  for (const auto& [answer, told] : {std::pair("2560", "alone"), std::pair("2592", "Half of the bytes")}) {
+  for (const auto& [answer, told] : {std::pair("2560", "only K and V"), std::pair("2592", "Half of the bytes")}) {
     w.controller().update({CheckAnswer{answer}});
     EXPECT_NE(plain_text(card(w).feedback).find(told), std::string::npos) << plain_text(card(w).feedback);
   }

@@ -239,7 +239,7 @@ TEST_F(BenchSceneTest, PlannedRowsPredictBytesAndHaveNoTime) {
   const auto s = bench_scene(state, Model{}, {}, "", planned);
   EXPECT_FALSE(chart_of(s, kDramBytes).lines.empty());
   EXPECT_TRUE(time_of(s).lines.empty());
-  EXPECT_NE(time_of(s).empty.find("press Run"), std::string::npos);
+  EXPECT_NE(time_of(s).empty.find("Press Run"), std::string::npos);
   EXPECT_EQ(cell(s.table, "cpu_flash", "time"), "–");
   EXPECT_NE(cell(s.table, "cpu_flash", "tiles"), "–");
   EXPECT_EQ(s.verdict.headline, "Nothing has been measured yet; press Run.");

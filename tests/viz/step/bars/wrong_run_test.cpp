@@ -74,7 +74,7 @@ TEST(WrongRun, WhileALessonAsksNeitherVerdictNorSearchNorPatchIsThere) {
   EXPECT_EQ(scene.headline, "An exhibit");
   EXPECT_FALSE(scene.wrong) << "no colour of a warning before it is told";
   EXPECT_TRUE(wrong_run_scene(s.state, s.model).wrong);
-  EXPECT_NE(scene.verdict.find("hidden until you answer"), std::string::npos) << scene.verdict;
+  EXPECT_NE(scene.verdict.find("Answer to reveal"), std::string::npos) << scene.verdict;
   EXPECT_TRUE(scene.seek.empty() && scene.place.empty() && scene.cause.empty());
   EXPECT_TRUE(scene.patch.empty() && scene.go_there.empty());
   const Piece& piece = *piece_of("museum_alpha_on_l_only");

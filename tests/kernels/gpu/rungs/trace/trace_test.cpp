@@ -207,7 +207,7 @@ TEST(TraceOfFlashSimt, SaysWhatWasNotWritten) {
   run.trace[static_cast<std::size_t>(places.tiles + at.alpha + 5)] = std::bit_cast<float>(~0U);
   auto rec = decoded(run);
   ASSERT_FALSE(rec);
-  EXPECT_NE(rec.error().message.find("did not write alpha of row 5 of head 0"), std::string::npos)
+  EXPECT_NE(rec.error().message.find("did not write alpha at row 5 of head 0"), std::string::npos)
       << rec.error().message;
   run.trace = whole;
   run.trace[static_cast<std::size_t>(places.tiles + at.tile + at.who)] = std::bit_cast<float>(~0U);
