@@ -65,7 +65,7 @@ struct MouseRow {
   std::string_view gesture, what;
 };
 constexpr MouseRow kMouse[] = {
-    {marked("click a cell"), marked("pins the cell; click again or press Esc to unpin it")},
+    {marked("click a cell"), marked("pins or unpins the cell; Esc unpins")},
     {marked("double click Q, K, V"), marked("edits the number")},
     {marked("drag a label sideways"), marked("changes the number in the Problem panel")},
     {marked("wheel in a chart"), marked("zooms (with Ctrl where the page scrolls)")},

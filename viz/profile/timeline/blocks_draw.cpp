@@ -87,7 +87,7 @@ void draw_all(const PipelineScene& scene, Commands& commands) {
   draw_text_in(list, {at, {at.x + room.x, at.y + s.px(kHead)}}, Align::left, Face::bold, 13,
                colour(s.theme, Token::text), tr("All blocks"));
   const float left = at.x + text_width(Face::bold, 13, tr("All blocks")) + s.px(12);
-  const std::string words = sms_words();
+  const std::string words = tr("One line per SM, sorted by end time; hatched where no block is left.");
   draw_text_in(list, {{left, at.y}, {at.x + room.x, at.y + s.px(kHead)}}, Align::left, Face::text, 12,
                colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, at.x + room.x - left));
   draw_paragraph(list, {at.x, at.y + s.px(kHead)}, room.x, 12, {{scene.tail, Face::text, Token::text, 0, false}},

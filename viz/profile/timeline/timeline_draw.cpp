@@ -57,6 +57,23 @@ std::string words_below_answers(const PipelineScene& scene) {
   return scene.beside != nullptr ? scene.beside_words : scene.words;
 }
 
+TextRuns dim_runs(const std::string& words) {
+  return {{words, Face::text, Token::dim, 0, false}};
+}
+
+// At most two lines; all of it where the pointer rests.
+float below_height(const PipelineScene& scene, float width) {
+  return std::max(style().px(kLine),
+                  draw_paragraph(nullptr, {}, width, 12, dim_runs(words_below_answers(scene)), 2, false));
+}
+
+void draw_two_lines(ImDrawList* list, const char* id, const Box& room, const std::string& words) {
+  draw_paragraph(list, room.min, room.width(), 12, dim_runs(words), 2);
+  ImGui::SetCursorScreenPos(room.min);
+  ImGui::InvisibleButton(id, {room.width(), room.height()});
+  tooltip(words);
+}
+
 float words_height(const PipelineScene& scene, float width) {
   const Style& s = style();
   if (scene.sms_shown) return draw_paragraph(nullptr, {}, width, 13, tail_runs(scene), kMostTail, false);
@@ -65,7 +82,7 @@ float words_height(const PipelineScene& scene, float width) {
     return draw_paragraph(nullptr, {}, width, 13, words, kMostWords, false) + s.px(kWordsGap) + door_height(scene);
   }
   return (scene.beside == nullptr ? answers_height(scene, width) : 0) +
-         (words_below_answers(scene).empty() ? 0 : s.px(kLine)) + s.px(kWordsGap);
+         (words_below_answers(scene).empty() ? 0 : below_height(scene, width)) + s.px(kWordsGap);
 }
 
 void draw_words(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width, Commands& commands) {
@@ -84,7 +101,7 @@ void draw_words(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float w
     at.y += answers_height(scene, width);
   }
   if (const std::string words = words_below_answers(scene); !words.empty())
-    draw_one_line(list, "timeline_words", {at, {at.x + width, at.y + s.px(kLine)}}, Token::dim, words);
+    draw_two_lines(list, "timeline_words", {at, {at.x + width, at.y + below_height(scene, width)}}, words);
 }
 
 // What is shown, and how one moves there.

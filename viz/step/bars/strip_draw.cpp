@@ -20,8 +20,8 @@ constexpr float kSides = 24, kPhoneSides = 18;
 constexpr float kFoot = 2;                  // what is free below the last line
 constexpr float kNarrow = 480, kLow = 560;  // below that width, in a view at least so high, headlines have two lines
 
-// "Why?", which opens the reason behind the step. Returns where it ends.
-float draw_why(ImVec2 at, const TextRuns& why) {
+// "Why?", which opens the reason behind the step, below the strip whose sentence it explains. Returns where it ends.
+float draw_why(ImVec2 at, const TextRuns& why, float strip_bottom) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float width = text_width(Face::bold, 13, tr("Why?"));
@@ -38,7 +38,7 @@ float draw_why(ImVec2 at, const TextRuns& why) {
   const float wide = std::min(s.px(560), view.Size.x - s.px(32 + 24));
   const float height = draw_paragraph(list, at, wide, 14, why, kLines, false);
   const float most_left = view.Pos.x + view.Size.x - wide - s.px(32 + 12);
-  ImGui::SetNextWindowPos({std::min(box.min.x, most_left), box.max.y + s.px(6)});
+  ImGui::SetNextWindowPos({std::min(box.min.x, most_left), strip_bottom + s.px(4)});
   ImGui::SetNextWindowSize({wide + s.px(32), height + s.px(24)});
   if (ImGui::BeginPopup("##step_why_popup", ImGuiWindowFlags_NoMove)) {
     const ImVec2 corner = ImGui::GetWindowPos();
@@ -95,7 +95,7 @@ bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, 
   draw_text(list, line, Face::text, 13, colour_of(Token::dim), position);
   float end = line.x + text_width(Face::text, 13, position) + s.px(20);
   const bool pressed = !scene.door.empty() && draw_door({line, {end - s.px(20), line.y + s.px(17)}}, scene.door);
-  if (!scene.why.empty()) end = draw_why({end, line.y}, scene.why) + s.px(14);
+  if (!scene.why.empty()) end = draw_why({end, line.y}, scene.why, box.max.y) + s.px(14);
   if (!scene.note.empty()) {
     ImGui::PushClipRect({end, box.min.y}, {line_end, box.max.y}, true);
     draw_text(list, {end, line.y}, Face::text, 13, colour_of(Token::text), scene.note);

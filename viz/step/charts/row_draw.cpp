@@ -164,8 +164,12 @@ void draw_weights(const Frame& f) {
                    colour_of(Token::dim), share);
     }
   }
-  if (!f.scene.no_weight.empty())
-    draw_text_in(f.list, f.no_weight, Align::centre, Face::text, 13, colour_of(Token::dim), f.scene.no_weight);
+  if (f.scene.no_weight.empty()) return;
+  // On hatching as well.
+  const float half = text_width(Face::text, 13, f.scene.no_weight) / 2 + s.px(6), x = f.no_weight.centre().x,
+              y = f.no_weight.centre().y;
+  f.list->AddRectFilled({x - half, y - s.px(10)}, {x + half, y + s.px(10)}, colour_of(Token::card), s.px(4));
+  draw_text_in(f.list, f.no_weight, Align::centre, Face::text, 13, colour_of(Token::dim), f.scene.no_weight);
 }
 
 // The bar that is dragged, with a grip on its top; where it stood stays as an outline.

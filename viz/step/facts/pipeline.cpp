@@ -194,9 +194,13 @@ class PipelineMaker {
     const Phase phases[] = {n.wait_slot_k, n.ask_k, n.wait_slot_v, n.ask_v};
     for (std::size_t at = 0; at < loop.nodes.size(); ++at) loop.nodes[at].next = next_of(phases[at], true);
     // Of K and V: the lane that copies Q is another.
-    for (EventIndex e = e_ + 1; e-- > first_;) {
+    const auto copies = [&](EventIndex e) { return !rec_.lane_of(e) && !is_q(rec_.events[e].id); };
+    bool goes_on = false;  // else its last request is over: it is nowhere in the loop
+    const EventIndex end = first_ + static_cast<EventIndex>(moments_.size());
+    for (EventIndex e = e_; e < end && !goes_on; ++e) goes_on = copies(e);
+    for (EventIndex e = e_ + 1; goes_on && e-- > first_;) {
+      if (!copies(e)) continue;
       const EventId& id = rec_.events[e].id;
-      if (rec_.lane_of(e) || is_q(id)) continue;
       const LaneStateRow& state = state_of(id.phase);
       loop.tokens.push_back({state.node, with_tile(state.letter, id.j, state.ink), state.ink, 0, e == e_});
       break;
@@ -288,7 +292,10 @@ class PipelineMaker {
       std::int32_t landed = view_.length, read = view_.length, freed = asked.at;
       for (const Moment& x : moments_) {
         if (x.id.j != asked.id.j) continue;
-        if (x.id.phase == (of_v ? names().issue_o : names().wait_turn)) landed = std::min(landed, x.at);
+        // Found there: by the wait that ends before O or the turn, and without turns before S.
+        const bool found =
+            of_v ? x.id.phase == names().issue_o : x.id.phase == names().wait_turn || x.id.phase == names().issue_s;
+        if (found) landed = std::min(landed, x.at);
         if (x.id.phase == (of_v ? names().issue_o : names().issue_s)) read = std::min(read, x.at);
         if (x.id.phase == (of_v ? Phase::output : Phase::scores)) freed = std::max(freed, x.at);
       }

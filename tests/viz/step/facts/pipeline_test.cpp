@@ -122,6 +122,25 @@ TEST(PipelineView, ABlockWithoutTurnsIsRecordedAndNobodyWaitsForOne) {
   EXPECT_NE(view.length, pipeline_view(with, 0).length);
 }
 
+// With and without turns, and derived: what a slot holds has landed before anybody reads it, and is let go at the end.
+TEST(PipelineView, WhatWasAskedForLandsInEveryRecordedBlock) {
+  for (const std::int64_t pipeline : {1, 2, 3, 4}) {
+    const Recording rec = recorded(32, pipeline);
+    const PipelineView view = pipeline_view(rec, 60);
+    for (const LaneRow& row : view.rows) {
+      for (const LaneSpan& span : row.spans)
+        EXPECT_TRUE(!row.slot || span.look != SpanLook::flight || span.to < view.length) << pipeline << row.label;
+    }
+  }
+}
+
+// After its last request it is at no place of its loop; before, it is at one.
+TEST(PipelineView, AProducerThatHasAskedForAllIsNowhereInItsLoop) {
+  const Recording rec = recorded();
+  EXPECT_EQ(pipeline_view(rec, 60).producer.tokens.size(), 1U);
+  EXPECT_TRUE(pipeline_view(rec, static_cast<EventIndex>(rec.events.size() - 1)).producer.tokens.empty());
+}
+
 TEST(PipelineView, WhereFewerTilesAreFollowedTheRestIsLeftOut) {
   const Recording rec = recorded(16);
   const PipelineView view = pipeline_view(rec, 0);
