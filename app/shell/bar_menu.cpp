@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/shell/widgets/submenu.h"
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "viz/draw/hands.h"
@@ -14,7 +15,7 @@ void item(const char* words, const char* keys, Command command, Commands& comman
 }
 
 void settings(const State& state, Commands& commands) {
-  if (!ImGui::BeginMenu(tr("Settings"))) return;
+  if (!begin_submenu(tr("Settings"))) return;
   const bool dark = state.preferences.theme == Theme::dark;
   item(tr("Dark"), "Ctrl+T", SetTheme{Theme::dark}, commands, dark);
   item(tr("Light"), "Ctrl+T", SetTheme{Theme::light}, commands, !dark);
@@ -24,17 +25,17 @@ void settings(const State& state, Commands& commands) {
     item(phrase("Text and tiles at {} %", percent).c_str(), percent == 100 ? "Ctrl+0" : nullptr, SetScale{scale},
          commands, state.preferences.scale == scale);
   }
-  ImGui::EndMenu();
+  end_submenu();
 }
 
 void exports(const State& state, Commands& commands) {
-  if (!ImGui::BeginMenu(tr("Export"))) return;
+  if (!begin_submenu(tr("Export"))) return;
   item(tr("Measurements as CSV"), "Ctrl+E", ExportCsv{}, commands);
   item(tr("Picture of the window"), "F12", SavePicture{}, commands);
   if (shows_step(state.view)) item(tr("Pictures of several steps"), "Shift+F12", Ask{Popup::save_steps}, commands);
   if (state.view.workspace == Workspace::learn) item(tr("A chapter on paper"), "", Ask{Popup::print_chapter}, commands);
   item(tr("This view as a state string"), "Ctrl+K", CopyState{}, commands);
-  ImGui::EndMenu();
+  end_submenu();
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // The bar on top: name, workspaces, kernel, what runs, where the numbers come from, log and `?`.
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -15,6 +14,7 @@
 #include "app/shell/shell.h"
 #include "app/shell/widgets/kernel_menus.h"
 #include "app/shell/widgets/origin.h"
+#include "app/shell/widgets/submenu.h"
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
@@ -98,7 +98,7 @@ bool begin_chip(const char* id, const std::string& title, Face face, float x, fl
   const std::string menu = std::string(id) + " menu";
   if (pressed) ImGui::OpenPopup(menu.c_str());
   ImGui::SetNextWindowPos({frame.min.x, frame.max.y + s.px(4)});
-  if (by_touch()) ImGui::SetNextWindowSizeConstraints({width, 0}, {FLT_MAX, FLT_MAX});
+  keep_menu_within(frame.max.y + s.px(4), width);
   return ImGui::BeginPopup(menu.c_str());
 }
 
@@ -290,6 +290,7 @@ float draw_menu_button(const State& state, float right, Commands& commands) {
   }
   if (!ImGui::IsPopupOpen("bar menu")) tooltip(tr("Open, save and export, plus settings and the log"));
   ImGui::SetNextWindowPos({box.max.x, box.max.y}, ImGuiCond_Always, {1, 0});
+  keep_menu_within(box.max.y, 0);
   const FingerSized fingers;
   if (ImGui::BeginPopup("bar menu")) {
     draw_bar_menu(state, commands);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/shell/widgets/submenu.h"
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
@@ -14,7 +15,7 @@ namespace attn {
 
 void draw_museum_menu(const std::string& now, Commands& commands) {
   ImGui::Separator();
-  if (!ImGui::BeginMenu(tr("Deliberately wrong"))) return;
+  if (!begin_submenu(tr("Deliberately wrong"))) return;
   if (ImGui::MenuItem(tr("Random exhibit"))) commands.emplace_back(ShowRandomPiece{});
   if (ImGui::IsItemHovered())
     show_tooltip(tr("One of the exhibits, or a correct kernel. Find out what is wrong, if anything."));
@@ -31,14 +32,14 @@ void draw_museum_menu(const std::string& now, Commands& commands) {
       show_tooltip(std::string(tr_of(piece.symptom)) + why);
     }
   }
-  ImGui::EndMenu();
+  end_submenu();
 }
 
 void draw_recorded_menu(const std::string& now, Commands& commands) {
   const auto preset = find_preset(kRecordedPreset);
   if (!preset) return;
   ImGui::Separator();
-  if (!ImGui::BeginMenu(tr("Recorded on a GPU"))) return;
+  if (!begin_submenu(tr("Recorded on a GPU"))) return;
   for (const RecordedRun& run : recorded_runs()) {
     const auto row = find_kernel(run.kernel);
     if (!row) continue;
@@ -52,7 +53,7 @@ void draw_recorded_menu(const std::string& now, Commands& commands) {
     }
     if (ImGui::IsItemHovered()) show_tooltip(phrase("{}: its own run of {}", run.kernel, tr_of((*preset)->title)));
   }
-  ImGui::EndMenu();
+  end_submenu();
 }
 
 }  // namespace attn
