@@ -86,22 +86,43 @@ constexpr MouseRow kTouch[] = {
     {marked("drag the timeline"), marked("moves through the steps")},
 };
 
-void draw_gestures(std::span<const MouseRow> gestures) {
-  constexpr float kHeight = 21, kGesture = 152;
+// `gesture`, `width`: of what is done, and of a line, pixels.
+void draw_gestures(std::span<const MouseRow> gestures, float gesture, float width) {
+  constexpr float kFree = 4;  // logical: under what it does
   const Style& s = style();
   for (const MouseRow& row : gestures) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImDrawList* list = ImGui::GetWindowDrawList();
     draw_text(list, at, Face::text, 13, colour(s.theme, Token::dim), tr_of(row.gesture));
-    draw_text(list, {at.x + s.px(kGesture), at.y}, Face::text, 13, colour(s.theme, Token::text), tr_of(row.what));
-    ImGui::Dummy({s.px(kColumnWidth - 24), s.px(kHeight)});
+    const TextRuns what{word(std::string(tr_of(row.what)), Token::text)};
+    const float height = draw_paragraph(list, {at.x + gesture, at.y}, width - gesture, 13, what, 3);
+    ImGui::Dummy({width, height + s.px(kFree)});
   }
   ImGui::Dummy({1, s.px(10)});
 }
 
 void draw_mouse() {
+  constexpr float kGesture = 152;
+  const Style& s = style();
   draw_heading(tr("Mouse"));
-  draw_gestures(kMouse);
+  draw_gestures(kMouse, s.px(kGesture), s.px(kColumnWidth - 24));
+}
+
+// A finger sees that the sheet closes, and where.
+void draw_cross(float right, Commands& commands) {
+  const Style& s = style();
+  const float side = s.px(kFinger), arm = s.px(5);
+  const ImVec2 before = ImGui::GetCursorScreenPos();
+  const Box box{{right - side, before.y - s.px(13)}, {right, before.y - s.px(13) + side}};
+  ImGui::SetCursorScreenPos(box.min);
+  if (ImGui::InvisibleButton("##close_keys", {side, side}, ImGuiButtonFlags_EnableNav))
+    commands.emplace_back(ShowKeys{false});
+  const ImU32 ink = colour(s.theme, ImGui::IsItemHovered() ? Token::text : Token::dim);
+  const ImVec2 c = box.centre();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddLine({c.x - arm, c.y - arm}, {c.x + arm, c.y + arm}, ink, s.px(1.5F));
+  list->AddLine({c.x - arm, c.y + arm}, {c.x + arm, c.y - arm}, ink, s.px(1.5F));
+  ImGui::SetCursorScreenPos(before);
 }
 
 void draw_preferences(const State& state, Commands& commands) {
@@ -146,8 +167,13 @@ void draw_touch_content(const State& state, Commands& commands) {
   const Style& s = style();
   draw_text(ImGui::GetWindowDrawList(), ImGui::GetCursorScreenPos(), Face::bold, 17, colour(s.theme, Token::text),
             tr("Touch"));
+  constexpr float kSides = 16 + 2 * 24;  // logical: around what is written
+  const float width = std::min(s.px(kColumnWidth - 24), ImGui::GetMainViewport()->Size.x - s.px(kSides));
+  draw_cross(ImGui::GetCursorScreenPos().x + width + s.px(14), commands);
   ImGui::Dummy({1, s.px(36)});
-  draw_gestures(kTouch);
+  float gesture = 0;
+  for (const MouseRow& row : kTouch) gesture = std::max(gesture, text_width(Face::text, 13, tr_of(row.gesture)));
+  draw_gestures(kTouch, gesture + s.px(16), width);
   const FingerSized fingers;
   draw_file_buttons(commands);
   ImGui::Dummy({1, s.px(10)});
