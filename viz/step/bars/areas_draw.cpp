@@ -19,7 +19,8 @@ constexpr float kFoldBelow = 1340, kMinTiles = 170;
 constexpr float kMostLanes = 236;    // of a card with lanes in it
 constexpr float kTwoTabLines = 480;  // below that width the charts' tabs take two lines
 constexpr float kPhoneTimeline = 116, kPhoneChart = 236, kPhoneTraffic = 200;
-constexpr float kPhoneTabs = 40;  // more for two lines of tabs for fingers
+constexpr float kPhoneTabs = 40;    // more for two lines of tabs for fingers
+constexpr float kPhoneWords = 120;  // and for words under a picture
 
 // Cards that a lesson's beat does not speak of are folded away, and the others have their room. The tiles stay where
 // nothing else would fill it.
@@ -36,7 +37,7 @@ void fold(StepAreas& a, const StepFocus& look, bool charts, bool low, const Side
 }  // namespace
 
 StepAreas step_areas(const Box& all, const StepRoom& room) {
-  const auto& [rec, look, alone, wide, touch] = room;
+  const auto& [rec, look, alone, wide, touch, words_below] = room;
   const Style& s = style();
   StepAreas a;
   const float gutter = s.px(kStepGutter), width = all.width() / s.scale, height = all.height() / s.scale;
@@ -123,7 +124,8 @@ void fill_phone_page(StepAreas& a, const StepRoom& room, float tiles) {
   a.tiles = next(tiles);
   if (way.tiles != nullptr) return;
   a.has_bottom = true;
-  a.chart = next(s.px(way.card != nullptr ? way.card_height : kPhoneChart + (room.touch ? kPhoneTabs : 0)));
+  const float chart = kPhoneChart + (room.touch ? kPhoneTabs : 0) + (room.words_below ? kPhoneWords : 0);
+  a.chart = next(s.px(way.card != nullptr ? way.card_height : chart));
   a.has_traffic = !room.wide && way.card == nullptr;
   if (a.has_traffic) a.traffic = next(s.px(kPhoneTraffic));
 }

@@ -29,9 +29,10 @@ struct StepAreas {
 struct StepRoom {
   const Recording& rec;
   const StepFocus& look;
-  bool alone = false;  // the run without the Problem panel, for a class
-  bool wide = false;   // a chart that takes the place of HBM traffic, and needs height
-  bool touch = false;  // fingers press it
+  bool alone = false;        // the run without the Problem panel, for a class
+  bool wide = false;         // a chart that takes the place of HBM traffic, and needs height
+  bool touch = false;        // fingers press it
+  bool words_below = false;  // a phone's chart has its words under a picture
 };
 StepAreas step_areas(const Box& all, const StepRoom& room);
 

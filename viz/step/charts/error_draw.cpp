@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/base/text.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 
@@ -10,6 +11,7 @@ namespace attn {
 namespace {
 
 constexpr TensorColour kHue = TensorColour::o;
+constexpr float kLeastMap = 30, kLowMap = 48;  // logical: how wide at the least, and how high over its words
 
 // From the field's grey to the ink of O: the wash of a cell is too faint in the light theme for small errors.
 ImU32 fill_of(float shade) {
@@ -88,6 +90,13 @@ void draw_overflow_key(ImDrawList* list, const Box& map, float words_end) {
   draw_text(list, {x, map.max.y + s.px(2)}, Face::text, 12, colour_of(Token::dim), tr("not finite"));
 }
 
+float words_height(ImDrawList* list, const ErrorScene& scene, float width) {
+  float height = scene.progress.empty() ? 0 : style().px(16);
+  for (const TextRuns& runs : scene.words)
+    height += draw_paragraph(list, {}, width, 13, runs, 5, false) + style().px(6);
+  return height;
+}
+
 void take_pointer(const Box& map, const ErrorScan& scan, const Selection& selection, Commands& commands) {
   ImGui::SetCursorScreenPos(map.min);
   const bool clicked = ImGui::InvisibleButton("##error_map", {map.width(), map.height()});
@@ -112,10 +121,15 @@ void draw_error(const Box& in, const ErrorScene& scene, const ErrorScan& scan, c
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float labels = s.px(46), scale = s.px(76);
-  const float words = std::clamp(in.width() * 0.4F, s.px(180), s.px(320));
-  const float room = in.width() - labels - scale - words;
-  const float height = in.max.y - in.min.y - s.px(16);
-  if (height < s.px(24) || room < s.px(30)) return;
+  const float beside = std::clamp(in.width() * 0.4F, s.px(180), s.px(320));
+  // Where words and map have no room beside one another, the words stand under it.
+  const bool stacked = in.width() - labels - scale - beside < s.px(kLeastMap);
+  const ImVec2 go{s.px(86), s.px(for_finger(24))};
+  const float lines =
+      stacked ? words_height(list, scene, in.width()) + (scene.first ? go.y + s.px(2) : 0) + s.px(6) : 0;
+  const float room = in.width() - labels - scale - (stacked ? 0 : beside);
+  const float height = std::max(in.max.y - in.min.y - s.px(16) - lines, stacked ? s.px(kLowMap) : 0);
+  if (height < s.px(24) || room < s.px(kLeastMap)) return;
   // Cells no wider than three of their heights: a narrow output does not become a banner.
   const float max = height / static_cast<float>(scan.rows) * 4 * static_cast<float>(scan.cols);
   const float width = std::min(room, std::max(max, s.px(60)));
@@ -136,8 +150,8 @@ void draw_error(const Box& in, const ErrorScene& scene, const ErrorScan& scan, c
   draw_text(list, {map.min.x, map.max.y + s.px(2)}, Face::text, 12, colour_of(Token::dim), size);
   if (scan.overflows > 0) draw_overflow_key(list, map, map.min.x + text_width(Face::text, 12, size));
   draw_scale(list, {{map.max.x + s.px(18), in.min.y}, {map.max.x + scale, map.max.y}}, scan);
-  const ImVec2 corner{map.max.x + scale + s.px(8), in.min.y};
-  const ImVec2 go{s.px(86), s.px(24)};
+  const ImVec2 corner =
+      stacked ? ImVec2{in.min.x, map.max.y + s.px(16 + 6)} : ImVec2{map.max.x + scale + s.px(8), in.min.y};
   const auto put_words = [&](float wide, bool draw) {
     float y = corner.y;
     for (const TextRuns& runs : scene.words)
@@ -146,7 +160,7 @@ void draw_error(const Box& in, const ErrorScene& scene, const ErrorScan& scan, c
   };
   // The button stands under the words, in a low card beside them.
   float wide = in.max.x - corner.x;
-  const bool under = !scene.first || put_words(wide, false) + go.y + s.px(2) <= in.max.y + s.px(4);
+  const bool under = stacked || !scene.first || put_words(wide, false) + go.y + s.px(2) <= in.max.y + s.px(4);
   if (!under) wide -= go.x + s.px(12);
   const float y = put_words(wide, true);
   if (!scene.progress.empty()) draw_text(list, {corner.x, y}, Face::text, 12, colour_of(Token::dim), scene.progress);

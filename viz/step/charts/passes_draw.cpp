@@ -46,8 +46,15 @@ void draw_passes(ImDrawList* list, const Box& in, const PassesScene& scene) {
   }
   const float names = s.px(in.width() > s.px(620) ? 186 : 120);
   const float words = in.width() > s.px(620) ? std::min(in.width() * 0.42F, s.px(330)) : 0;
+  const auto together = [&](float y, bool draw) {
+    return draw_paragraph(list, {in.min.x, y}, in.width(), 13, scene.together, 4, draw);
+  };
+  // One line, or where that is too wide as many as it has.
+  const float wrapped = scene.together.empty() ? 0 : together(0, false);
+  const bool breaks = runs_width(scene.together, 13) > in.width();
+  const float below = scene.together.empty() ? s.px(2) : breaks ? wrapped + s.px(4) : s.px(22);
   const Box plot{{in.min.x + names, in.min.y + s.px(16)},
-                 {in.max.x - (words > 0 ? words + s.px(14) : 0), in.max.y - s.px(scene.together.empty() ? 2 : 22)}};
+                 {in.max.x - (words > 0 ? words + s.px(14) : 0), in.max.y - below}};
   const float pitch = std::min(plot.height() / 4 - s.px(1), s.px(54)), bar = std::min(pitch - s.px(5), s.px(30));
   if (bar < s.px(6) || plot.width() < s.px(40)) return;
   const float x = plot.min.x + plot.width() * (static_cast<float>(scene.key) + 0.5F) / static_cast<float>(scene.keys);
@@ -81,8 +88,11 @@ void draw_passes(ImDrawList* list, const Box& in, const PassesScene& scene) {
   }
   const float bottom = plot.min.y + pitch * 3 + s.px(4) + bar + s.px(3);
   list->AddLine({x, plot.min.y - s.px(2)}, {x, bottom}, colour_of(Token::text), std::max(1.0F, s.px(1)));
-  const float y = std::min(in.max.y - s.px(17), bottom + s.px(10));
-  if (!scene.together.empty()) draw_runs(list, {in.min.x, y}, 13, scene.together);
+  if (scene.together.empty()) return;
+  if (breaks)
+    together(std::min(in.max.y - wrapped, bottom + s.px(4)), true);
+  else
+    draw_runs(list, {in.min.x, std::min(in.max.y - s.px(17), bottom + s.px(10))}, 13, scene.together);
 }
 
 }  // namespace attn

@@ -18,7 +18,8 @@ namespace attn {
 namespace {
 
 constexpr float kLabels = 46, kSharp = 64, kFoot = 16, kSmall = 34, kSmallGap = 4;
-constexpr int kMapImage = 0, kHeadImages = 1;  // keys of the pictures
+constexpr float kLeastMap = 30, kUnder = 6, kScale = 24;  // between map and words under it; the strip of shades
+constexpr int kMapImage = 0, kHeadImages = 1;             // keys of the pictures
 
 struct Extent {
   float width = 0, height = 0;
@@ -225,6 +226,14 @@ bool draw_key_words(ImDrawList* list, const Box& box, const Recording& rec, cons
   return true;
 }
 
+// Under the map, with the scale.
+float words_height(ImDrawList* list, const AttentionScene& scene, float width) {
+  const Style& s = style();
+  float height = s.px(kUnder + kScale);
+  for (const TextRuns& words : scene.words) height += draw_paragraph(list, {}, width, 13, words, 4, false) + s.px(4);
+  return height;
+}
+
 }  // namespace
 
 std::int32_t attention_side(const Box& in) {
@@ -235,14 +244,16 @@ void draw_attention(const Box& in, const Recording& rec, const AttentionScene& s
                     const Selection& selection, PixelImages& images, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const float height = in.height() - s.px(kFoot);
-  const float words = std::clamp(in.width() * 0.34F, s.px(150), s.px(320));
   const float heads = scene.heads.empty() ? 0 : std::min(s.px(4 * (kSmall + kSmallGap) + 12), in.width() * 0.25F);
-  const float room = in.width() - s.px(kLabels + kSharp + 28) - words - heads;
-  if (height < s.px(30) || room < s.px(30)) return;
+  const float beside = std::clamp(in.width() * 0.34F, s.px(150), s.px(320));
+  const float free = in.width() - s.px(kLabels + kSharp + 28) - heads;
+  // Where words and map have no room beside one another, the words stand under it.
+  const bool stacked = free - beside < s.px(kLeastMap);
+  const float below = stacked ? std::min(words_height(list, scene, in.width()), in.height() * 0.5F) : 0;
+  const float end = in.max.y - below, height = end - in.min.y - s.px(kFoot), room = stacked ? free : free - beside;
+  if (height < s.px(kLeastMap) || room < s.px(kLeastMap)) return;
   const Extent extent = extent_of(scene.map, room, height);
-  if (heads > 0)
-    draw_heads({in.min, {in.min.x + heads - s.px(12), in.max.y}}, rec, scene, at, selection, images, commands);
+  if (heads > 0) draw_heads({in.min, {in.min.x + heads - s.px(12), end}}, rec, scene, at, selection, images, commands);
   const float left = in.min.x + heads + s.px(kLabels);
   const Box map{{left, in.min.y}, {left + extent.width, in.min.y + extent.height}};
   draw_map(list, map, scene.map, images, kMapImage);
@@ -257,12 +268,12 @@ void draw_attention(const Box& in, const Recording& rec, const AttentionScene& s
                  Face::text, 12, colour_of(Token::text), phrase("row {}", at.row));
   const std::string size = phrase("{} rows × {} keys", rec.problem.Lq, rec.problem.Lk);
   const bool fits = text_width(Face::text, 12, size) <= map.width();
-  if (!draw_key_words(list, {{map.min.x, map.max.y + s.px(1)}, {map.max.x, in.max.y}}, rec, at))
+  if (!draw_key_words(list, {{map.min.x, map.max.y + s.px(1)}, {map.max.x, end}}, rec, at))
     draw_text(list, {map.min.x, map.max.y + s.px(3)}, Face::text, 12, colour_of(Token::dim),
               fits ? size : fmt::format("{} × {}", rec.problem.Lq, rec.problem.Lk));
   draw_text(list, {sharp.min.x, map.max.y + s.px(3)}, Face::text, 12, colour_of(Token::dim),
             phrase("0–{} bits", significant_text(scene.most_bits, 2)));
-  const ImVec2 corner{sharp.max.x + s.px(18), in.min.y};
+  const ImVec2 corner = stacked ? ImVec2{in.min.x, end + s.px(kUnder)} : ImVec2{sharp.max.x + s.px(18), in.min.y};
   float y = corner.y;
   for (std::size_t n = 0; n < scene.words.size(); ++n) {
     const float tall = draw_paragraph(list, {corner.x, y}, in.max.x - corner.x, 13, scene.words[n], 4, false);
