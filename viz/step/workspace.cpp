@@ -94,14 +94,16 @@ float draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
 }
 
 // Where the window has no room for the charts under the tiles they are behind a chip, left of `strip`'s right edge.
-void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all, const HiddenAnswers& hidden) {
+// `bottom`: of what it may cover.
+void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all, float bottom,
+                      const HiddenAnswers& hidden) {
   const Style& s = style();
   Box box;
   if (chip_button("##charts_chip", tr("Charts"), {strip.max.x, strip.min.y + s.px(5)}, box))
     ImGui::OpenPopup("##charts_popup");
-  const float room = all.max.y - strip.max.y - s.px(12), wide = std::min(all.width() - s.px(24), s.px(860));
+  const float room = bottom - strip.max.y - s.px(12), wide = std::min(all.width() - s.px(24), s.px(860));
   // Where both have no room at once they are scrolled.
-  const float chart = std::min(room - s.px(24), s.px(220));
+  const float chart = std::min(room - s.px(24), std::clamp(room - s.px(24 + kStepGutter + 150), s.px(160), s.px(220)));
   const float traffic = std::clamp(room - chart - s.px(36), s.px(150), s.px(190));
   const bool both = !hidden.traffic;
   const float height = chart + (both ? traffic + s.px(kStepGutter) : 0);
@@ -297,6 +299,11 @@ struct StepFrame {
   bool fragments;  // of the hardware, not of the step: they take the room of the tiles and of all charts
 };
 
+// On a phone.
+bool has_words_below(StepChart chart) {
+  return chart == StepChart::error || chart == StepChart::attention;
+}
+
 // How much of a phone's tiles is in sight at once.
 float tiles_seen(const StepAreas& phone) {
   return std::max(phone.page.height(), style().px(kScrolledTiles));
@@ -325,6 +332,14 @@ StepAreas areas_of(const StepFrame& f, const TilesScene& tiles, bool phone, cons
   return areas;
 }
 
+// The timeline stays in sight under the charts, where they have room above it.
+float charts_bottom(const StepFrame& f, const StepAreas& areas) {
+  constexpr float kBoth = 24 + 160 + kStepGutter + 150 + 12;  // logical
+  const float above = areas.timeline.min.y - style().px(6);
+  const bool clear = areas.has_timeline && above - areas.strip.max.y >= style().px(kBoth);
+  return clear ? above : f.all.max.y;
+}
+
 // The strip, and the chips of what has no panel.
 void draw_head(const StepFrame& f, const StepAreas& areas, Commands& commands) {
   const auto& [rec, at, state, ui, cache, _] = f.view;
@@ -334,7 +349,8 @@ void draw_head(const StepFrame& f, const StepAreas& areas, Commands& commands) {
              {state, rec, at, ui, f.room.alone, !f.room.alone && !ui.hidden.on}, commands);
   if (!areas.has_problem && !f.room.alone) chips = draw_problem_chip(f.problem, areas.strip) - style().px(8);
   if (!areas.has_bottom && !areas.phone && !ui.hidden.map && state.view.step.chart != StepChart::fragments)
-    draw_charts_chip(f.charts, {areas.strip.min, {chips, areas.strip.max.y}}, f.all, ui.hidden);
+    draw_charts_chip(f.charts, {areas.strip.min, {chips, areas.strip.max.y}}, f.all, charts_bottom(f, areas),
+                     ui.hidden);
 }
 
 // `panel`: of the tiles.
@@ -385,10 +401,18 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   const SideBySideView view{rec, at, state, ui, cache, commands};
   AskedBar* asked_bar = ui.asked_bar ? &*ui.asked_bar : nullptr;
   const ChartCard charts{rec, at, values, state, cache, commands, false, ui.hidden.on, has_letters(look), asked_bar};
-  const StepRoom room{rec, look, ui.alone || ui.only, shows_wide_chart(state, rec) && !ui.hidden.on, by_touch()};
+  const StepRoom room{rec,
+                      look,
+                      ui.alone || ui.only,
+                      shows_wide_chart(state, rec) && !ui.hidden.on,
+                      by_touch(),
+                      has_words_below(state.view.step.chart)};
   const StepFrame frame{problem, view, charts, room, all, shows_fragments(state, rec) && !ui.hidden.on};
   // What a lesson speaks of stands beside its card.
-  const bool phone = upright && !room.alone && look.parts.none() && !ui.hidden.on;
+  const bool tablet = by_touch() && all.height() > all.width() && side_by_side_of(rec).tiles == nullptr;
+  const bool paged =
+      upright || (tablet && !frame.fragments && page_has_more_numbers(tiles, held_run, step_areas(all, room).tiles));
+  const bool phone = paged && !room.alone && look.parts.none() && !ui.hidden.on;
   // Beside a question the value in fp64 could be its answer.
   const ExactTile* exact = bar.raw || ui.hidden.on ? nullptr : cache.bounds();
   std::optional<PointedScene> spelled;

@@ -3,15 +3,18 @@
 #include <initializer_list>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "kernels/ladder.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
 #include "viz/draw/hands.h"
 #include "viz/step/bars/bars_draw.h"
 #include "viz/step/bars/strip.h"
+#include "viz/step/facts/gpu_run.h"
 #include "viz/step/step_cache.h"
 #include "viz/step/tiles/layout_draw.h"
 #include "viz/step/tiles/pointed.h"
@@ -292,6 +295,124 @@ TEST(PhoneStep, ATapFollowsACellBesideTheTilesUntilTheNext) {
     ctx->Yield(4);
     IM_CHECK_EQ(w.state().document.selection.col, -1);
   }));
+}
+
+std::ptrdiff_t menus_shown() {
+  return std::ranges::count_if(ImGui::GetCurrentContext()->Windows, [](const ImGuiWindow* window) {
+    return window->Active && (window->Flags & (ImGuiWindowFlags_Popup | ImGuiWindowFlags_ChildMenu)) != 0;
+  });
+}
+
+// Two menus have no room beside one another: the inner one unfolds in the outer one, which is scrolled.
+TEST(PhoneMenus, NothingOfASubmenuIsHidden) {
+  for (const PhoneSize& size : kPhones) {
+    Phone w(size);
+    w.open("causal");
+    const RecordedRun& run = recorded_runs().front();
+    const std::string recorded =
+        std::string((*find_kernel(run.kernel))->title) + ", " + std::string(name_of(run.dtype));
+    const auto unfolded = [&](Ctx* ctx, const char* menu, const char* words, const char* first) {
+      ctx->ItemClick((std::string("//Bar/") + menu).c_str());
+      ctx->Yield(2);
+      ctx->ItemClick((std::string("//$FOCUSED/") + words).c_str());
+      ctx->Yield(3);
+      IM_CHECK_EQ_NO_RET(menus_shown(), 1);
+      const ImGuiTestItemInfo line = ctx->ItemInfo((std::string("//$FOCUSED/") + words + "/" + first).c_str());
+      IM_CHECK_NO_RET(line.RectClipped.GetHeight() >= line.RectFull.GetHeight() - 0.5F);
+      IM_CHECK_LE_NO_RET(line.Window->Pos.y + line.Window->Size.y, static_cast<float>(size.height));
+    };
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      unfolded(ctx, "Menu", "Export", "Measurements as CSV");
+      ctx->PopupCloseAll();
+      unfolded(ctx, "Kernel", "Recorded on a GPU", recorded.c_str());
+      ctx->PopupCloseAll();
+      unfolded(ctx, "Kernel", "Deliberately wrong", "Random exhibit");
+      ctx->ItemClick("//$FOCUSED/Deliberately wrong/Twice the mean of 512");
+      for (int frame = 0; frame < 400 && w.controller().tasks_run(); ++frame) ctx->Yield();
+      IM_CHECK_EQ(w.state().document.kernel.substr(0, 6), "museum");
+    })) << size.width;
+  }
+}
+
+TEST(PhoneCharts, NoneIsEmptyAndNoWordsAreCut) {
+  constexpr float kSide = 12 + 8;  // of page and card
+  constexpr int kWhole = 2600;     // nothing of the page has to be scrolled
+  for (const PhoneSize& size : kPhones) {
+    Phone w({size.width, kWhole});
+    for (const char* preset : {"late_outlier", "blackboard"}) {
+      w.open(preset);
+      for (const StepChart chart :
+           {StepChart::row, StepChart::hindsight, StepChart::passes, StepChart::error, StepChart::attention}) {
+        w.controller().update({ChooseStepChart{chart}});
+        w.go_to(33);
+        EXPECT_TRUE(w.run([&](Ctx* ctx) {
+          ctx->SetRef(child_window("page"));
+          const std::string tab = std::string("##chart_") + std::string(name_of(chart));
+          const float under = ctx->ItemInfo(tab.c_str()).RectFull.Max.y;
+          const DrawnText drawn;
+          ctx->Yield();
+          const ImGuiWindow* page = child_window("page");
+          int words = 0;
+          for (const auto& place : drawn.places()) {
+            if (place.top < under || place.bottom > page->Pos.y + page->Size.y) continue;
+            IM_CHECK_LE_NO_RET(place.right, static_cast<float>(size.width) - kSide);
+            ++words;
+          }
+          IM_CHECK_GE_NO_RET(words, 4);
+          for (const auto& [of, id] :
+               {std::pair(StepChart::error, "##error_map"), {StepChart::attention, "##attention_map"}})
+            if (of == chart) IM_CHECK_GE_NO_RET(ctx->ItemInfo(id).RectFull.GetHeight(), kFinger);
+        })) << preset
+            << ", " << name_of(chart) << " at " << size.width;
+      }
+    }
+  }
+}
+
+// The touch sheet: a gesture's words break within it, and it says how it closes.
+TEST(PhoneSheet, NoWordsAreCutAndItCloses) {
+  Phone w(kPhones[0]);
+  w.controller().update({ShowKeys{true}});
+  w.draw_frames(4);
+  const DrawnText drawn;
+  w.draw_frames(1);
+  constexpr float kEdge = 352;  // the sheet's
+  const ImGuiWindow* sheet = ImGui::FindWindowByName("Keys");
+  ASSERT_NE(sheet, nullptr);
+  EXPECT_LE(sheet->Pos.x + sheet->Size.x, kEdge);
+  for (const char* word : {"cell", "timeline", "scrolls"})
+    EXPECT_TRUE(std::ranges::any_of(drawn.places(), [&](const auto& place) {
+      return place.text.ends_with(word) && place.right < sheet->Pos.x + sheet->Size.x - 8;
+    })) << word;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    expect_for_fingers(ctx, "//Keys/", {"##close_keys"});
+    ctx->ItemClick("//Keys/##close_keys");
+    ctx->Yield(2);
+    IM_CHECK(!w.state().view.keys_sheet);
+  }));
+}
+
+// Held upright, at every step: in bands within the card, or on a page that is scrolled where the card has no room.
+TEST(TabletTiles, HaveAllTheNumbersThatAPhoneHas) {
+  for (const std::string kernel : {"cpu_flash", "cpu_flash_bwd"}) {
+    Phone w({820, 1133});
+    w.open("late_outlier", kernel.c_str());
+    const bool paged = kernel == "cpu_flash_bwd";
+    for (const EventIndex e : steps_of(recording(w))) {
+      w.go_to(e);
+      EXPECT_EQ(child_window("page") != nullptr, paged) << kernel << ", step " << e + 1;
+      EXPECT_TRUE(w.run([&](Ctx*) {
+        TilesScene scene = tiles_scene(recording(w), e, {}, OutputReading::as_summed, scales_of(recording(w)));
+        const Box card{{28, 181}, {790, 709}};  // its inside
+        const TilesLayout layout = paged ? layout_tiles(scene, card, true) : layout_in_card(scene, card);
+        for (const TileScene* tile : tiles_of(scene)) {
+          if (!tile->live) continue;
+          IM_CHECK_GT_NO_RET(place_of_tile(scene, layout, *tile).room, 0);
+          IM_CHECK_NO_RET(paged || place_of_tile(scene, layout, *tile).box.max.y <= card.max.y);
+        }
+      })) << kernel;
+    }
+  }
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "imgui.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 
 namespace attn {
@@ -158,9 +160,16 @@ std::int32_t rows_above(const TilesScene& scene, const TilesBand& band) {
 
 constexpr float kHeading = 62;  // of the tiles under the rows: three lines
 
+// The least height of a row, and of one above the rows: of what is scrolled, and of what a card has whole.
+struct LeastRows {
+  float row, above;
+};
+constexpr LeastRows kScrolled{22, 18}, kWhole{17, 14};
+
 // As high as lets all of it be seen at once, within what is still read and what is not too large.
-Heights phone_heights(const TilesScene& scene, std::span<const TilesBand> bands, bool numbers, float room) {
-  constexpr float kLeast = 22, kMost = 46, kLeastK = 18, kMostK = 30, kShare = 0.75F;
+Heights phone_heights(const TilesScene& scene, std::span<const TilesBand> bands, bool numbers, float room,
+                      LeastRows least) {
+  constexpr float kMost = 46, kMostK = 30, kShare = 0.75F;
   constexpr float kLow = 13, kRegion = 110;  // where m and l alone have numbers: of a row, and of all above the rows
   float fixed = 0, rows = 0, k_rows = static_cast<float>(rows_below(scene));
   for (const TilesBand& band : bands) {
@@ -171,9 +180,10 @@ Heights phone_heights(const TilesScene& scene, std::span<const TilesBand> bands,
   }
   if (rows_below(scene) > 0) fixed += kHeading + kTitle + kBelowCaption;
   Heights h;
-  const float row = numbers ? std::clamp((room - fixed) / std::max(rows + kShare * k_rows, 1.0F), kLeast, kMost) : kLow;
+  const float row =
+      numbers ? std::clamp((room - fixed) / std::max(rows + kShare * k_rows, 1.0F), least.row, kMost) : kLow;
   h.row = h.chosen_row = scene.rows_folded ? 0 : row;
-  h.k_row = h.below_row = std::clamp(kShare * row, kLeastK, kMostK);
+  h.k_row = h.below_row = std::clamp(kShare * row, least.above, kMostK);
   if (!numbers) h.k_row = h.below_row = std::min(kLow, kRegion / std::max(1.0F, static_cast<float>(scene.k.rows)));
   return h;
 }
@@ -230,7 +240,7 @@ void place_phone_below(const TilesScene& scene, float row_height, const Box& are
 }
 
 // None where there are too many rows.
-std::optional<TilesLayout> layout_bands(const TilesScene& scene, const Box& area) {
+std::optional<TilesLayout> layout_bands(const TilesScene& scene, const Box& area, LeastRows least) {
   constexpr float kTwoDigits = 20;
   const Style& s = style();
   const float label = label_width(scene, area, scene.at.first_row + scene.at.br <= 100 ? kTwoDigits : kTightLabel);
@@ -243,7 +253,7 @@ std::optional<TilesLayout> layout_bands(const TilesScene& scene, const Box& area
   out.bands = choose_bands(scene, wishes, width);
   out.title_height = s.px(kTitle);
   out.sides.resize(scene.sides.size());
-  const Heights heights = phone_heights(scene, out.bands, numbers, area.height() / s.scale);
+  const Heights heights = phone_heights(scene, out.bands, numbers, area.height() / s.scale, least);
   ImVec2 at = area.min;
   for (TilesBand& band : out.bands) {
     Widths widths{std::vector<float>(scene.tiles.size()), std::vector<bool>(scene.tiles.size())};
@@ -280,7 +290,7 @@ void leave_free(const TilesScene& scene, const Box& area, float x, float top, fl
 TilesLayout layout_tiles(const TilesScene& scene, const Box& area, bool phone) {
   const Style& s = style();
   if (phone)
-    if (auto bands = layout_bands(scene, area)) return *std::move(bands);
+    if (auto bands = layout_bands(scene, area, kScrolled)) return *std::move(bands);
   const float label = label_width(scene, area, area.width() / s.scale < kTightRoom ? kTightLabel : kLabelWidth);
   TilesLayout out;
   const float width = area.width() / s.scale - label, height = area.height() / s.scale;
@@ -326,6 +336,26 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area, bool phone) {
   }
   leave_free(scene, area, x, region_top, region_bottom, out);
   return out;
+}
+
+std::ptrdiff_t numbered_tiles(const TilesScene& scene, const TilesLayout& layout) {
+  std::vector<const TileScene*> tiles{&scene.k, &scene.v};
+  for (const Column c : scene.columns) tiles.push_back(&scene.tiles[static_cast<std::size_t>(c)]);
+  for (const SideTile& side : scene.sides) tiles.push_back(&side.tile);
+  return std::ranges::count_if(tiles, [&](const TileScene* tile) {
+    const TilePlace& place = place_of_tile(scene, layout, *tile);
+    return place.room > 0 && place.only_row < 0;
+  });
+}
+
+TilesLayout layout_in_card(const TilesScene& scene, const Box& area) {
+  TilesLayout line = layout_tiles(scene, area);
+  const ImVec2 window = ImGui::GetMainViewport()->Size;
+  if (!by_touch() || window.x >= window.y || scene.folded) return line;
+  auto bands = layout_bands(scene, {{area.min.x, area.min.y - style().px(kShelfLane)}, area.max}, kWhole);
+  const bool better =
+      bands && bands->bottom <= area.max.y + 1 && numbered_tiles(scene, *bands) > numbered_tiles(scene, line);
+  return better ? *std::move(bands) : std::move(line);
 }
 
 float liked_tiles_height(const Recording& rec, float height) {

@@ -371,6 +371,13 @@ float phone_tiles_height(const TilesScene& scene, float width, float seen) {
   return layout.in_bands() ? layout.bottom + seen - area.max.y : seen;
 }
 
+bool page_has_more_numbers(const TilesScene& scene, const Recording& rec, const Box& card) {
+  if (abreast(rec) > 1) return false;
+  const TilesLayout page = layout_tiles(scene, inside_of(card, true, true), true);
+  return page.in_bands() &&
+         numbered_tiles(scene, page) > numbered_tiles(scene, layout_in_card(scene, inside_of(card, false, true)));
+}
+
 void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -385,7 +392,7 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
     area = inside_of({box.min, {box.max.x, box.min.y + panel.seen}}, true, true);
   else
     draw_other_part(panel, scene, area);
-  const TilesLayout layout = layout_tiles(scene, area, phone);
+  const TilesLayout layout = phone ? layout_tiles(scene, area, true) : layout_in_card(scene, area);
   give_texts(panel, scene, layout);
   tell_spans(panel, scene, layout);
   list->PushClipRect(box.min, box.max, true);
