@@ -22,8 +22,8 @@
 namespace attn {
 namespace {
 
-constexpr float kGutter = 12, kCardHeight = 118, kLeastColumn = 250, kHeroHeight = 104, kDoorWidth = 900,
-                kPrintWidth = 560;
+constexpr float kGutter = 12, kCardHeight = 118, kLeastColumn = 250, kHeroHeight = 104, kHeroNarrow = 172,
+                kDoorWidth = 900, kPrintWidth = 560;
 
 // Chapters under one heading.
 struct Part {
@@ -97,8 +97,12 @@ void draw_hero_words(const ChapterScene& c, const Box& in, const HeroWords& said
             fitted_text(Face::text, 13, said.place, in.width()));
   draw_text(list, {in.min.x, in.min.y + s.px(33)}, Face::bold, 22, colour_of(Token::text),
             fitted_text(Face::bold, 22, c.title, in.width()));
-  draw_text(list, {in.min.x, in.min.y + s.px(66)}, Face::text, 15, colour_of(Token::text),
-            fitted_text(Face::text, 15, c.goal, in.width()));
+  const ImVec2 goal{in.min.x, in.min.y + s.px(66)};
+  if (text_width(Face::text, 15, c.goal) <= in.width())
+    draw_text(list, goal, Face::text, 15, colour_of(Token::text), c.goal);
+  else
+    draw_paragraph(list, goal, in.width(), 15, {{c.goal, Face::text, Token::text, 0, false}},
+                   in.height() >= s.px(kHeroNarrow) ? 2 : 1);
 }
 
 // The card with its buttons; returns where its words stand.
@@ -259,7 +263,7 @@ void draw_learn_home(const LearnScene& learn, CardUiState& ui, Commands& command
                         tr("There are no lessons here. You can open your own lessons like any other file.")));
   } else {
     const ChapterScene& c = learn.chapters[*next];
-    const float hero = s.px(width >= s.px(620) ? kHeroHeight : kHeroHeight + 46);
+    const float hero = s.px(width >= s.px(620) ? kHeroHeight : kHeroNarrow);
     said = hero_words(c, later, learn);
     words = draw_hero(c, {{at.x, y}, {at.x + width, y + hero}}, said, hero_has_door(learn, width), commands);
     y += hero + s.px(kGutter);

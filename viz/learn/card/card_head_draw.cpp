@@ -10,6 +10,7 @@
 
 #include "imgui.h"
 #include "kernels/base/text.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -99,6 +100,25 @@ void draw_docked(ImDrawList* list, ImVec2 c, bool right, ImU32 ink) {
   list->AddRectFilled({right ? edge : window.min.x, window.min.y}, {right ? window.max.x : edge, window.max.y}, ink);
 }
 
+void draw_cross(ImDrawList* list, ImVec2 at, ImU32 ink) {
+  const float arm = style().px(4.5F), thick = style().px(1.5F);
+  list->AddLine({at.x - arm, at.y - arm}, {at.x + arm, at.y + arm}, ink, thick);
+  list->AddLine({at.x - arm, at.y + arm}, {at.x + arm, at.y - arm}, ink, thick);
+}
+
+// Where what is pressed stands, logical, from the card's right edge to its left one; `run`: to its right one.
+struct MarkPlaces {
+  float side, close, dock, teach, run, all;
+};
+
+// Under a finger they stand as far apart as it is wide.
+MarkPlaces mark_places(bool alone) {
+  if (!by_touch()) return {22, 30, 54, 78, 86, alone ? 160.0F : 76.0F};
+  constexpr float kEdge = 38, kRun = 74;
+  const float teach = kEdge + (alone ? 1 : 2) * kFinger;
+  return {kFinger, kEdge, kEdge + kFinger, teach, teach + 4, alone ? teach + 4 + kRun : teach};
+}
+
 }  // namespace
 
 void draw_card_head(const CardScene& card, const Box& box, bool right, bool alone, Pen& pen, CardUiState& ui,
@@ -110,10 +130,11 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
     draw_text(pen.list, {x, head.min.y}, Face::bold, 14, colour_of(Token::text), card.number);
     x += text_width(Face::bold, 14, card.number) + s.px(8);
   }
-  const float narrow = alone ? 160 : 76;  // of those at the right
+  const MarkPlaces places = mark_places(alone);
+  const float narrow = places.all;  // of those at the right
   // A class has no use for paper, and a chapter without exercises none to print.
   const bool prints = !card.teach && card.told < card.marks.size();
-  const float marks_width = narrow + (prints ? 24 : 0);
+  const float marks_width = narrow + (prints ? places.side + 2 : 0);
   // Where a title has no room beside the marks it has a line of its own.
   const float room = head.max.x - s.px(marks_width) - x;
   const std::string whole = phrase("{}, {} min", card.title, card.minutes);
@@ -135,38 +156,39 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
     if (there != right) commands.emplace_back(DockCard{there});
   }
   const auto mark = [&](float from_right, const char* id) {
-    const Box b{{box.max.x - s.px(from_right), head.min.y - s.px(3)}, {box.max.x - s.px(from_right - 22), head.max.y}};
+    const float beyond = s.px(beyond_edge(25));
+    const Box b{{box.max.x - s.px(from_right), head.min.y - s.px(3) - beyond},
+                {box.max.x - s.px(from_right - places.side), head.max.y + beyond}};
     ImGui::SetCursorScreenPos(b.min);
     const bool clicked = ImGui::InvisibleButton(id, {b.width(), b.height()}, ImGuiButtonFlags_EnableNav);
     return std::pair(b.centre(), clicked);
   };
   if (prints) {
-    const auto [printer, print] = mark(narrow + 26, "##lesson_print");
+    const auto [printer, print] = mark(narrow + places.side + 4, "##lesson_print");
     take_print(pen.list, printer, print, commands);
   }
-  const auto [screen, teach] = mark(78, "##lesson_teach");
+  const auto [screen, teach] = mark(places.teach, "##lesson_teach");
   const ImU32 screen_ink = colour_of(ImGui::IsItemHovered() || card.teach ? Token::text : Token::dim);
   tooltip(card.teach ? tr("Leave projector mode and restore the window. F11") : tr("Projector mode for a class. F11"));
   if (teach) commands.emplace_back(Teach{!card.teach});
   draw_screen(pen.list, screen, screen_ink);
   if (alone) {
-    const Box see{{box.max.x - s.px(narrow), head.min.y - s.px(4)}, {box.max.x - s.px(86), head.max.y + s.px(2)}};
+    const Box see{{box.max.x - s.px(narrow), head.min.y - s.px(4)},
+                  {box.max.x - s.px(places.run), head.max.y + s.px(2)}};
     if (key_button(see, "##lesson_run", tr("Run"), "V") || letter_pressed(ImGuiKey_V)) ui.run_shown = true;
     tooltip(tr("Fills the window with the beat's subject"));
   } else {
-    const auto [side, move] = mark(54, "##lesson_side");
+    const auto [side, move] = mark(places.dock, "##lesson_side");
     const ImU32 side_ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
     tooltip(right ? tr("Dock the card to the left") : tr("Dock the card to the right"));
     if (move) commands.emplace_back(DockCard{!right});
     draw_docked(pen.list, side, !right, side_ink);
   }
-  const auto [cross, close] = mark(30, "##lesson_close");
+  const auto [cross, close] = mark(places.close, "##lesson_close");
   const ImU32 ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
   tooltip(tr("Leave the lesson and restore your own problem"));
   if (close) commands.emplace_back(LeaveLesson{});
-  const float arm = s.px(4.5F);
-  pen.list->AddLine({cross.x - arm, cross.y - arm}, {cross.x + arm, cross.y + arm}, ink, s.px(1.5F));
-  pen.list->AddLine({cross.x - arm, cross.y + arm}, {cross.x + arm, cross.y - arm}, ink, s.px(1.5F));
+  draw_cross(pen.list, cross, ink);
   if (own_line) {
     const Box line = pen.line(20);
     draw_text(pen.list, line.min, Face::text, 14, colour_of(Token::dim),

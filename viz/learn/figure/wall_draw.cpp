@@ -24,6 +24,16 @@ void words_at(ImDrawList* list, ImVec2 at, float room, Face face, float size, Im
   draw_text(list, at, face, size, ink, fitted_text(face, size, words, room));
 }
 
+// The same in as many lines as it takes, up to `lines`; returns the height of all of them.
+float wrapped_at(ImDrawList* list, ImVec2 at, float room, Token ink, const std::string& words, int lines) {
+  const Style& s = style();
+  if (text_width(Face::text, 13, words) <= room) {
+    draw_text(list, at, Face::text, 13, colour_of(ink), words);
+    return s.px(17);
+  }
+  return draw_paragraph(list, at, room, 13, {{words, Face::text, ink, 0, false}}, lines);
+}
+
 // How far each memory is: a road as long as it takes to bring the same amount, all to one scale.
 void draw_distances(ImDrawList* list, const Box& box, const WallScene& scene) {
   const Style& s = style();
@@ -94,24 +104,26 @@ void draw_wall_areas(ImDrawList* list, const Box& box, const WallScene& scene, b
   const Box core = square({memory.min.x + in, given.max.y + (words ? s.px(34) : s.px(4))}, chip);
   list->AddRectFilled(core.min, core.max, colour_of(Token::text));
   if (!words) return;
-  const ImU32 ink = colour_of(Token::text), dim = colour_of(Token::dim);
+  const ImU32 ink = colour_of(Token::text);
   const float room = behind.width() - 2 * in;
   draw_text(list, {behind.min.x + in, behind.min.y + s.px(12)}, Face::bold, 16, ink,
             fitted_text(Face::bold, 16,
                         scene.written ? phrase("Scores, in between: {}", memory_text(scene.between_bytes))
                                       : phrase("Never written: {}", memory_text(scene.between_bytes)),
                         room));
-  if (memory.min.y - behind.min.y > s.px(62))
-    words_at(
-        list, {behind.min.x + in, behind.min.y + s.px(12) + line}, room, Face::text, 13, ink,
-        phrase("every token scored against every token, {} heads, {} tokens", scene.heads, thousands_apart(scene.L)));
+  const float over = memory.min.y - behind.min.y;  // of the scores, over the memory
+  if (over > s.px(62))
+    wrapped_at(
+        list, {behind.min.x + in, behind.min.y + s.px(12) + line}, room, Token::text,
+        phrase("every token scored against every token, {} heads, {} tokens", scene.heads, thousands_apart(scene.L)),
+        static_cast<int>((over - s.px(36)) / s.px(17)));
   draw_text(list, {memory.min.x + in, memory.min.y + s.px(14)}, Face::bold, 14, ink,
             fitted_text(Face::bold, 14, phrase("All memory of the GPU: {}", memory_text(scene.memory().bytes)),
                         memory.width() - 2 * in));
-  words_at(list, {x + s.px(6), y + given.height() / 2 - s.px(9)}, memory.max.x - x - in, Face::text, 13, ink,
-           phrase("inputs and output: {}", memory_text(4 * scene.given_bytes)));
-  words_at(list, {core.max.x + s.px(10), core.min.y - s.px(7)}, memory.max.x - core.max.x - in, Face::text, 13, dim,
-           phrase("close to the cores, {}: {}", scene.places[1].where, memory_text(chip)));
+  wrapped_at(list, {x + s.px(6), y + given.height() / 2 - s.px(9)}, memory.max.x - x - in, Token::text,
+             phrase("inputs and output: {}", memory_text(4 * scene.given_bytes)), 2);
+  wrapped_at(list, {core.max.x + s.px(10), core.min.y - s.px(7)}, memory.max.x - core.max.x - in, Token::dim,
+             phrase("close to the cores, {}: {}", scene.places[1].where, memory_text(chip)), 4);
 }
 
 void draw_wall(const WallScene& scene, const Box& box) {
@@ -124,9 +136,10 @@ void draw_wall(const WallScene& scene, const Box& box) {
     return;
   }
   draw_text(list, in.min, Face::bold, 18, colour_of(Token::text), tr("What has to fit, to scale"));
-  words_at(list, {in.min.x, in.min.y + s.px(28)}, in.width(), Face::text, 13, colour_of(Token::dim),
-           phrase("Areas are proportional to bytes. {}; sizes of L2 and HBM are from the manufacturer.", scene.device));
-  in.min.y += s.px(64);
+  const float said = wrapped_at(
+      list, {in.min.x, in.min.y + s.px(28)}, in.width(), Token::dim,
+      phrase("Areas are proportional to bytes. {}; sizes of L2 and HBM are from the manufacturer.", scene.device), 4);
+  in.min.y += std::max(s.px(64), s.px(28 + 14) + said);
   if (!scene.roads) {
     const float side = std::min(in.width(), in.height()), left = in.centre().x - side / 2;
     return draw_wall_areas(list, {{left, in.min.y}, {left + side, in.min.y + side}}, scene, true);
