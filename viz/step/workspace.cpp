@@ -180,8 +180,12 @@ void draw_map_and_heads(const SideBySideView& view, const Box& in, float width, 
   x += heads + s.px(18);
 }
 
-// `phone`: the track has the whole width, and what is pressed stands in a line below it.
-void draw_timeline_card(const Box& box, const SideBySideView& view, bool phone) {
+// `page`: of a phone. The track has the whole width there, and what is pressed stands in a line below it; so it is
+// under a finger wherever it has little room beside that.
+void draw_timeline_card(const Box& box, const SideBySideView& view, bool page) {
+  constexpr float kBeside = 500, kTwoLines = 110;  // logical
+  const bool low = box.height() < style().px(kTwoLines);
+  const bool phone = page || (by_touch() && !low && box.width() < style().px(kBeside));
   const auto& [rec, at, state, ui, cache, commands] = view;
   const HiddenAnswers& hidden = ui.hidden;
   const Style& s = style();

@@ -131,10 +131,9 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
     x += text_width(Face::bold, 14, card.number) + s.px(8);
   }
   const MarkPlaces places = mark_places(alone);
-  const float narrow = places.all;  // of those at the right
   // A class has no use for paper, and a chapter without exercises none to print.
   const bool prints = !card.teach && card.told < card.marks.size();
-  const float marks_width = narrow + (prints ? places.side + 2 : 0);
+  const float marks_width = places.all + (prints ? places.side + 2 : 0);
   // Where a title has no room beside the marks it has a line of its own.
   const float room = head.max.x - s.px(marks_width) - x;
   const std::string whole = phrase("{}, {} min", card.title, card.minutes);
@@ -164,7 +163,7 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
     return std::pair(b.centre(), clicked);
   };
   if (prints) {
-    const auto [printer, print] = mark(narrow + places.side + 4, "##lesson_print");
+    const auto [printer, print] = mark(places.all + places.side + 4, "##lesson_print");
     take_print(pen.list, printer, print, commands);
   }
   const auto [screen, teach] = mark(places.teach, "##lesson_teach");
@@ -173,7 +172,7 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   if (teach) commands.emplace_back(Teach{!card.teach});
   draw_screen(pen.list, screen, screen_ink);
   if (alone) {
-    const Box see{{box.max.x - s.px(narrow), head.min.y - s.px(4)},
+    const Box see{{box.max.x - s.px(places.all), head.min.y - s.px(4)},
                   {box.max.x - s.px(places.run), head.max.y + s.px(2)}};
     if (key_button(see, "##lesson_run", tr("Run"), "V") || letter_pressed(ImGuiKey_V)) ui.run_shown = true;
     tooltip(tr("Fills the window with the beat's subject"));
