@@ -369,6 +369,26 @@ TEST(PhoneCharts, NoneIsEmptyAndNoWordsAreCut) {
   }
 }
 
+// A lesson's run: beside its buttons the timeline would be a sliver.
+TEST(PhoneLesson, TheTimelineOfARunStandsAboveItsButtons) {
+  for (const PhoneSize& size : kPhones) {
+    Phone w(size);
+    w.controller().update({StartLesson{"masks", "skipped"}});
+    for (int frame = 0; frame < 400 && w.controller().tasks_run(); ++frame) w.draw_frames(1);
+    w.draw_frames(3);
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      ctx->ItemClick("**/##lesson_run");
+      ctx->Yield(4);
+      const ImRect more = ctx->ItemInfo("**/##timeline_more").RectFull;
+      IM_CHECK_GE(more.GetWidth(), kFinger - 0.5F);
+      IM_CHECK_LE(more.Max.x, static_cast<float>(size.width) - 12);
+      const DragPlace track = w.shell().step_ui().dragged.back();
+      IM_CHECK_GE(track.right - track.left, 250);
+      IM_CHECK_LE(track.bottom, more.Min.y);
+    })) << size.width;
+  }
+}
+
 // The touch sheet: a gesture's words break within it, and it says how it closes.
 TEST(PhoneSheet, NoWordsAreCutAndItCloses) {
   Phone w(kPhones[0]);
