@@ -49,6 +49,7 @@ void draw_share(ImDrawList* list, const Box& part, const PathShare& share) {
 
 std::vector<std::string> key_words(const std::vector<KeyEntry>& entries) {
   std::vector<std::string> words;
+  words.reserve(entries.size());
   for (const KeyEntry& e : entries) words.push_back(e.words);
   return words;
 }

@@ -201,6 +201,7 @@ const ReleaseArrow* release_of(const PipelineScene& scene, const TimelineStretch
 void draw_release(ImDrawList* list, const Chart& chart, const ReleaseArrow& a, ImU32 ink) {
   const Style& s = style();
   std::vector<RowPlace> places;
+  places.reserve(chart.rows.size());
   for (const Box& row : chart.rows) places.push_back({row.min.y, row.max.y});
   const std::vector<PathLine> lines = arrow_lines(chart.scene, a, chart.axis(), places);
   if (lines.empty()) return;

@@ -53,6 +53,7 @@ const char* words_of(StretchLook look) {
 
 std::vector<KeyEntry> key_entries(const PipelineScene& s, float width) {
   std::vector<KeyEntry> entries;
+  entries.reserve(s.operations.size());
   for (const PipelineScene::Operation& o : s.operations)
     entries.push_back({KeyEntry::Of::operation, StretchLook::work, o.ink, o.words});
   const auto named = [&](const TimelineStretch& x) {
