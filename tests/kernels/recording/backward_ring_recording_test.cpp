@@ -25,6 +25,7 @@
 #include "kernels/recording/replay/replay.h"
 #include "kernels/recording/size.h"
 #include "tests/kernels/recording/backward_steps.h"
+#include "tests/kernels/recording/walk.h"
 #include "tests/kernels/temp_folder.h"
 
 namespace attn {
@@ -75,13 +76,6 @@ Recording recorded(const Problem& p, const Options& o, std::uint64_t seed = 3) {
   auto rec = kernel().record(kernel(), p, o, inputs_for(p, seed), {});
   EXPECT_TRUE(rec) << describe(p) << ": " << (rec ? "" : rec.error().message);
   return *std::move(rec);
-}
-
-std::string walk_of(const Recording& rec) {
-  std::string walk;
-  for (EventIndex e = 0; e < rec.events.size(); ++e)
-    walk += std::string(name_of(rec.events[e].id.phase)) + std::to_string(*rec.lane_of(e)) + " ";
-  return walk;
 }
 
 TEST(BackwardRingRecording, RanksAdvanceSideBySideAndSumsFollowTheirKeysHome) {

@@ -25,6 +25,7 @@
 #include "kernels/recording/replay/exact.h"
 #include "kernels/recording/replay/replay.h"
 #include "kernels/recording/size.h"
+#include "tests/kernels/recording/walk.h"
 #include "tests/kernels/temp_folder.h"
 
 namespace attn {
@@ -82,13 +83,6 @@ Problem mixed(DType dtype = DType::f32) {
 
 Ring ring_of_run(const Recording& rec) {
   return ring_of(rec.options, rec.query_tiles(), rec.key_tiles());
-}
-
-std::string walk_of(const Recording& rec) {
-  std::string walk;
-  for (EventIndex e = 0; e < rec.events.size(); ++e)
-    walk += std::string(name_of(rec.events[e].id.phase)) + std::to_string(*rec.lane_of(e)) + " ";
-  return walk;
 }
 
 TEST(RingRecording, RanksAdvanceSideBySideTurnAfterTurn) {

@@ -25,6 +25,7 @@
 #include "kernels/recording/replay/exact.h"
 #include "kernels/recording/replay/replay.h"
 #include "kernels/recording/size.h"
+#include "tests/kernels/recording/walk.h"
 #include "tests/kernels/temp_folder.h"
 
 namespace attn {
@@ -78,15 +79,6 @@ Problem mixed(DType dtype = DType::f32) {
   p.mask.key_lengths = {27, 5};
   p.softcap = 3;
   return p;
-}
-
-std::string walk_of(const Recording& rec) {
-  std::string walk;
-  for (EventIndex e = 0; e < rec.events.size(); ++e) {
-    const auto lane = rec.lane_of(e);
-    walk += std::string(name_of(rec.events[e].id.phase)) + (lane ? std::to_string(*lane) : "") + " ";
-  }
-  return walk;
 }
 
 TEST(SplitRecording, PartsAdvanceSideBySideThenTheyAreMerged) {

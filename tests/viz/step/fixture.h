@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -13,6 +15,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
+#include "kernels/recording/recording.h"
 #include "tests/environment/paths.h"
 #include "viz/state/state.h"
 #include "viz/step/facts/texts.h"
@@ -70,6 +73,13 @@ inline Selection pinned_row(std::int32_t row) {
   Selection s;
   s.row = row;
   return s;
+}
+
+// What is known after a step: 0 in place of each number that a later one makes.
+inline Recording known_after(Recording rec, EventIndex e) {
+  for (const Version& v : rec.versions)
+    if (v.made_by > e) std::fill_n(rec.arena.begin() + static_cast<std::ptrdiff_t>(v.offset), v.rows * v.cols, 0.0F);
+  return rec;
 }
 
 inline constexpr const char* kRecordingKernels[] = {"cpu_sequential", "cpu_tiled", "cpu_flash1", "cpu_flash"};

@@ -43,14 +43,19 @@ void draw_door(const PipelineScene& scene, ImVec2 at, Commands& commands) {
   tooltip(scene.door->tip);
 }
 
+// All of the words where the pointer rests on the room that holds some of them.
+void tell_all(const char* id, const Box& room, const std::string& words) {
+  ImGui::SetCursorScreenPos(room.min);
+  ImGui::InvisibleButton(id, {room.width(), room.height()});
+  tooltip(words);
+}
+
 // One line of what has more to say than there is room for: all of it where the pointer rests.
 void draw_one_line(ImDrawList* list, const char* id, const Box& line, Token token, const std::string& words) {
   const Style& s = style();
   draw_text_in(list, line, Align::left, Face::text, 12, colour(s.theme, token),
                fitted_text(Face::text, 12, words, line.width()));
-  ImGui::SetCursorScreenPos(line.min);
-  ImGui::InvisibleButton(id, {line.width(), line.height()});
-  tooltip(words);
+  tell_all(id, line, words);
 }
 
 std::string words_below_answers(const PipelineScene& scene) {
@@ -69,17 +74,15 @@ float below_height(const PipelineScene& scene, float width) {
 
 void draw_two_lines(ImDrawList* list, const char* id, const Box& room, const std::string& words) {
   draw_paragraph(list, room.min, room.width(), 12, dim_runs(words), 2);
-  ImGui::SetCursorScreenPos(room.min);
-  ImGui::InvisibleButton(id, {room.width(), room.height()});
-  tooltip(words);
+  tell_all(id, room, words);
 }
 
 float words_height(const PipelineScene& scene, float width) {
   const Style& s = style();
   if (scene.sms_shown) return draw_paragraph(nullptr, {}, width, 13, tail_runs(scene), kMostTail, false);
   if (scene.answers.empty() && scene.beside == nullptr) {
-    const TextRuns words{{scene.words, Face::text, Token::dim, 0, false}};
-    return draw_paragraph(nullptr, {}, width, 13, words, kMostWords, false) + s.px(kWordsGap) + door_height(scene);
+    return draw_paragraph(nullptr, {}, width, 13, dim_runs(scene.words), kMostWords, false) + s.px(kWordsGap) +
+           door_height(scene);
   }
   return (scene.beside == nullptr ? answers_height(scene, width) : 0) +
          (words_below_answers(scene).empty() ? 0 : below_height(scene, width)) + s.px(kWordsGap);
@@ -92,8 +95,7 @@ void draw_words(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float w
     return;
   }
   if (scene.answers.empty() && scene.beside == nullptr) {
-    const TextRuns words{{scene.words, Face::text, Token::dim, 0, false}};
-    at.y += draw_paragraph(list, at, width, 13, words, kMostWords) + s.px(kWordsGap);
+    at.y += draw_paragraph(list, at, width, 13, dim_runs(scene.words), kMostWords) + s.px(kWordsGap);
     return draw_door(scene, at, commands);
   }
   if (scene.beside == nullptr) {

@@ -269,10 +269,7 @@ TEST(RingScene, ARankWithNothingToDoSaysSo) {
 TEST(RingScene, DependsOnNothingThatComesLater) {
   const auto rec = ring(2, true, 8);
   for (EventIndex e = 0; e < rec->events.size(); e += 7) {
-    Recording until = *rec;
-    for (const Version& v : until.versions)
-      if (v.made_by > e)
-        std::fill_n(until.arena.begin() + static_cast<std::ptrdiff_t>(v.offset), v.rows * v.cols, 0.0F);
+    const Recording until = known_after(*rec, e);
     const TensorScales scales = scales_of(*rec);
     const RingScene all = ring_scene(*rec, place_of(*rec, e, {}), scales, {}),
                     some = ring_scene(until, place_of(until, e, {}), scales, {});
