@@ -7,6 +7,7 @@
 #include "app/state/string/state_string.h"
 #include "kernels/model/ring.h"
 #include "kernels/recording/lanes.h"
+#include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
 
 namespace attn {
@@ -115,6 +116,32 @@ TEST(RingWindow, TheProblemPanelDealsAnewAndMakesTheRingSmaller) {
     IM_CHECK_EQ(ranks_of(w.state().document.options), 2);
     IM_CHECK_EQ(ranks_of(recording(w).options), 2);
   }));
+}
+
+// Of a causal ring of 4 dealt in chunks of 2 tiles by 2: 9 pairs of tiles for each rank by zigzag, and 3, 7, 11 and 15
+// in order. Each rank's bar has its name and its number by both, wherever the card has room for the map.
+TEST(RingWindow, EveryBarOfWorkIsNamedAndCountedInTheSmallestWindow) {
+  TestWindow w(1280, 720);
+  show_ring(w);
+  w.draw_frames(6);
+  const DrawnText drawn;
+  w.draw_frames(1);
+  const auto bars = [&](const std::string& text, float from, float to) {
+    return std::ranges::count_if(
+        drawn.places(), [&](const auto& p) { return p.text == text && p.top > from && p.top < to && p.left > 900; });
+  };
+  // A paragraph is drawn word by word.
+  const auto top_of = [&](const std::string& word) {
+    const auto place =
+        std::ranges::find_if(drawn.places(), [&](const auto& p) { return p.text.starts_with(word) && p.left > 900; });
+    return place == drawn.places().end() ? -1 : place->top;
+  };
+  const float from = top_of("Work"), to = top_of("finishes");
+  ASSERT_GT(from, 0);
+  ASSERT_GT(to, from);
+  for (const char* rank : {"R0", "R1", "R2", "R3"}) EXPECT_EQ(bars(rank, from, to), 2) << rank;
+  EXPECT_EQ(bars("9", from, to), 4);
+  for (const char* pairs : {"3", "7", "11", "15"}) EXPECT_EQ(bars(pairs, from, to), 1) << pairs;
 }
 
 TEST(RingWindow, AStateStringOpensTheSameView) {

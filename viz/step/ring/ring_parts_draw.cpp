@@ -30,6 +30,20 @@ void draw_blank(ImDrawList* list, const Box& box, CellLook look) {
   }
 }
 
+// With fewer decimals, or without the zero before the point, where it is too long; empty where that is not enough.
+std::string text_in_room(const Cell& cell, int room) {
+  std::string text = cell.text;
+  const double size = std::fabs(cell.value);
+  for (int decimals = 2; text_length(text) > room; --decimals) {
+    if (decimals < (size < 10 ? 1 : 0)) return "";
+    text = number_text(cell.value, {decimals, false});
+    const std::size_t zero = size < 1 ? text.find("0.") : std::string::npos;
+    if (zero != std::string::npos && text_length(text) > room) text.erase(zero, 1);
+    if (text.find('e') != std::string::npos) return "";
+  }
+  return text;
+}
+
 }  // namespace
 
 void draw_cell(ImDrawList* list, const Box& outer, Slot slot, const Cell& cell, bool numbers) {
@@ -45,11 +59,10 @@ void draw_cell(ImDrawList* list, const Box& outer, Slot slot, const Cell& cell, 
     list->AddRectFilled(box.min, box.max, fill, box.height() > s.px(9) ? s.px(2) : 0);
   if (cell.value == -HUGE_VALF) draw_outline(list, box, colour_of(Token::faint), 1);
   if (!numbers || cell.text.empty() || box.height() < s.px(11)) return;
-  float size = finite ? 11.0F : 13.0F;
-  const Face face = finite ? Face::mono : Face::text;
-  while (size > 8 && text_width(face, size, cell.text) > box.width()) size -= 0.5F;
-  if (text_width(face, size, cell.text) <= box.width())
-    draw_text_in(list, box, Align::centre, face, size, text_on(fill), cell.text);
+  if (!finite) return draw_text_in(list, box, Align::centre, Face::text, 13, text_on(fill), cell.text);
+  constexpr float kApart = 5;  // logical: from the neighbour's digits
+  const int room = static_cast<int>((outer.width() - s.px(kApart)) / text_width(Face::mono, kNumber, "0"));
+  draw_text_in(list, box, Align::centre, Face::mono, kNumber, text_on(fill), text_in_room(cell, room));
 }
 
 namespace {
@@ -128,7 +141,7 @@ void draw_token(const Place& p, ImVec2 at, std::span<const Carried> carried) {
     const Box box{{left, at.y - high / 2}, {left + side, at.y + high / 2}};
     const ImU32 fill = colour_of(hue);
     p.list->AddRectFilled(box.min, box.max, fill, p.s.px(3));
-    draw_text_in(p.list, box, Align::centre, Face::bold, 10, text_on(fill), sign);
+    draw_text_in(p.list, box, Align::centre, Face::bold, 11, text_on(fill), sign);
     left += side;
   }
 }

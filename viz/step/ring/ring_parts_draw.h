@@ -16,8 +16,10 @@
 namespace attn::rings {
 
 // Logical sizes.
-constexpr float kLabels = 88, kGap = 13, kHeat = 9, kQHeat = 11, kHead = 46, kMostCell = 44, kNumbersFrom = 26,
+constexpr float kLabels = 88, kGap = 13, kHeat = 9, kQHeat = 11, kHead = 46, kMostCell = 44, kNumbersFrom = 28,
                 kBetweenRanks = 14;
+
+constexpr float kNumber = 11;  // logical size of a number in a cell: none is smaller
 
 struct Columns {
   Box q, next, here, scores, turn, so_far;  // their x; y is a row's

@@ -1,0 +1,60 @@
+// A square of a ring's map: its number can be read in both themes, and stands on what it says.
+#include "viz/step/ring/ring_square_draw.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace attn {
+namespace {
+
+// WCAG 2.
+double luminance(ImU32 c) {
+  const auto linear = [&](int shift) {
+    const double x = ((c >> shift) & 0xff) / 255.0;
+    return x <= 0.04045 ? x / 12.92 : std::pow((x + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * linear(IM_COL32_R_SHIFT) + 0.7152 * linear(IM_COL32_G_SHIFT) + 0.0722 * linear(IM_COL32_B_SHIFT);
+}
+
+double contrast(ImU32 a, ImU32 b) {
+  const double x = luminance(a) + 0.05, y = luminance(b) + 0.05;
+  return std::max(x, y) / std::min(x, y);
+}
+
+TEST(RingSquare, ANumberContrastsWithWhatItStandsOn) {
+  for (const Theme theme : {Theme::dark, Theme::light}) {
+    for (const RingSquareLook look : {RingSquareLook::later, RingSquareLook::now, RingSquareLook::done}) {
+      const RingSquareInks inks = ring_square_inks(theme, look);
+      const ImU32 ground = inks.fill == 0 ? colour(theme, Token::card) : inks.fill;
+      EXPECT_GE(contrast(inks.number, ground), 4.5) << static_cast<int>(theme) << ", " << static_cast<int>(look);
+    }
+    EXPECT_NE(ring_square_inks(theme, RingSquareLook::now).fill, ring_square_inks(theme, RingSquareLook::done).fill);
+  }
+}
+
+// The triangle is what lies below the diagonal from the upper left corner: there y - x is not negative.
+TEST(RingSquare, TheNumberOfACutSquareLiesWithinItsTriangle) {
+  const ImVec2 digits{5.5F, 8};
+  int placed = 0;
+  for (float side = 8; side <= 40; side += 0.5F) {
+    const Box square{{100, 50}, {100 + side, 50 + side}};
+    const auto number = ring_square_number(square, true, digits, 1.5F);
+    if (!number) continue;
+    ++placed;
+    EXPECT_FLOAT_EQ(number->width(), digits.x);
+    EXPECT_FLOAT_EQ(number->height(), digits.y);
+    EXPECT_GE(number->min.x - square.min.x, 1.5F);
+    EXPECT_GE(square.max.y - number->max.y, 1.5F);
+    const float corner = (number->min.y - square.min.y) - (number->max.x - square.min.x);
+    EXPECT_GE(corner / std::sqrt(2.0F), 1.49F) << side;
+  }
+  EXPECT_GT(placed, 30);
+  EXPECT_FALSE(ring_square_number({{0, 0}, {15, 15}}, true, digits, 1.5F));
+  EXPECT_TRUE(ring_square_number({{0, 0}, {15, 15}}, false, digits, 1.5F));
+  EXPECT_FALSE(ring_square_number({{0, 0}, {8, 8}}, false, digits, 1.5F));
+}
+
+}  // namespace
+}  // namespace attn
