@@ -23,8 +23,12 @@ void see_at(const ImDrawList* list, ImFont* font, float size, const ImVec2& at, 
   const std::string text = end == nullptr ? std::string(begin) : std::string(begin, end);
   const ImVec2 extent = font->CalcTextSizeA(size, FLT_MAX, 0, text.c_str());
   const ImVec2 least = list->GetClipRectMin(), most = list->GetClipRectMax();
-  const DrawnText::Place place{text, std::max(at.x, least.x), std::max(at.y, least.y),
-                               std::min(at.x + extent.x, most.x), std::min(at.y + extent.y, most.y)};
+  const DrawnText::Place place{text,
+                               std::max(at.x, least.x),
+                               std::max(at.y, least.y),
+                               std::min(at.x + extent.x, most.x),
+                               std::min(at.y + extent.y, most.y),
+                               size};
   if (place.left < place.right && place.top < place.bottom) collector()->add(place);
 }
 

@@ -23,6 +23,7 @@ class DrawnText {
   struct Place {
     std::string text;
     float left = 0, top = 0, right = 0, bottom = 0;
+    float size = 0;  // of its letters
     bool meets(const Place& o) const { return left < o.right && o.left < right && top < o.bottom && o.top < bottom; }
   };
   const std::vector<Place>& places() const { return places_; }

@@ -92,8 +92,8 @@ float draw_scale(ImDrawList* list, const Box& box, const LegendScale& scale, con
     const float zero = bar.min.x + width * scale.zero;
     list->AddRectFilled({zero - s.px(0.75F), bar.min.y - s.px(3)}, {zero + s.px(0.75F), bar.max.y + s.px(3)},
                         colour_of(Token::text));
-    const float w = text_width(Face::mono, 10, "0");
-    draw_text(list, {zero - w / 2, bar.max.y + s.px(2)}, Face::mono, 10, colour_of(Token::dim), "0");
+    const float w = text_width(Face::mono, kText, "0");
+    draw_text(list, {zero - w / 2, bar.max.y + s.px(2)}, Face::mono, kText, colour_of(Token::dim), "0");
   }
   x = bar.max.x + s.px(6);
   draw_text(list, {x, text_top}, Face::mono, kText, colour_of(Token::dim), scale.max);
@@ -158,9 +158,14 @@ void draw_cut(ImDrawList* list, const Box& box, ImU32 fill) {
 
 void draw_gauge_cell(ImDrawList* list, const Box& box, float share, ImU32 fill) {
   const Style& s = style();
-  const float bar = std::clamp(box.height() / 6, s.px(2.5F), s.px(5));
   list->AddRectFilled(box.min, box.max, colour_of(Token::field), s.px(2));
-  list->AddRectFilled({box.min.x, box.max.y - bar}, {box.min.x + box.width() * share, box.max.y}, fill, s.px(1));
+  const float top = above_gauge(box).max.y;
+  list->AddRectFilled({box.min.x, top}, {box.min.x + box.width() * share, box.max.y}, fill, s.px(1));
+}
+
+Box above_gauge(const Box& cell) {
+  const Style& s = style();
+  return {cell.min, {cell.max.x, cell.max.y - std::clamp(cell.height() / 6, s.px(2), s.px(5))}};
 }
 
 void draw_dropped_cell(ImDrawList* list, const Box& box, bool dot) {

@@ -14,6 +14,8 @@ void draw_cell_legend(const Box& box, const LegendScale& scale, LegendOf of);
 void draw_cut(ImDrawList* list, const Box& box, ImU32 fill);
 // Alpha: the bar at its foot is filled as far as `share`, and leaves the rest to the number.
 void draw_gauge_cell(ImDrawList* list, const Box& box, float share, ImU32 fill);
+// What the bar leaves of the cell.
+Box above_gauge(const Box& cell);
 // A value that was computed and is gone from chip.
 void draw_dropped_cell(ImDrawList* list, const Box& box, bool dot);
 // One that is masked: hatched.

@@ -96,11 +96,11 @@ ImU32 fill_of(const FragmentScene& scene, const FragmentCell& cell) {
 void draw_tile(ImDrawList* list, const Layout& l, const FragmentScene& scene, const Lit& lit) {
   const Style& s = style();
   const ImU32 dim = colour(s.theme, Token::dim), text = colour(s.theme, Token::text);
-  const bool two_lines = l.cell >= s.px(24);
+  const bool two_lines = l.cell >= s.px(26);
   for (std::int32_t row = 0; row < scene.extent.rows; ++row) {
     const Box first = cell_box(l.tile, l.cell, row, 0);
     draw_text_in(list, {{first.min.x - s.px(kLabel), first.min.y}, {first.min.x - s.px(4), first.max.y}}, Align::right,
-                 Face::mono, 10, dim, fmt::format("{}", row));
+                 Face::mono, 11, dim, fmt::format("{}", row));
     for (std::int32_t column = 0; column < scene.extent.columns; ++column) {
       const FragmentCell& cell = cell_at(scene, row, column);
       const Box box = cell_box(l.tile, l.cell, row, column), inner = box.grown(-s.px(0.75F));
@@ -109,10 +109,10 @@ void draw_tile(ImDrawList* list, const Layout& l, const FragmentScene& scene, co
       list->AddRectFilled(inner.min, inner.max, fill_of(scene, cell), s.px(2));
       const Box high{inner.min,
                      {inner.max.x, two_lines && !cell.reg.empty() ? inner.centre().y + s.px(1) : inner.max.y}};
-      draw_text_in(list, high, Align::centre, Face::mono, l.cell >= s.px(20) ? 12 : 10, text,
+      draw_text_in(list, high, Align::centre, Face::mono, l.cell >= s.px(20) ? 12 : 11, text,
                    fmt::format("{}", cell.place.lane < 0 ? cell.bank : cell.place.lane));
       if (two_lines && !cell.reg.empty())
-        draw_text_in(list, {{inner.min.x, inner.centre().y - s.px(1)}, inner.max}, Align::centre, Face::mono, 9.5F,
+        draw_text_in(list, {{inner.min.x, inner.centre().y - s.px(1)}, inner.max}, Align::centre, Face::mono, 11,
                      mine ? text : dim, cell.reg);
       if (mine) draw_outline(list, inner, text, pointed ? 2.5F : 1.5F);
     }
@@ -120,7 +120,7 @@ void draw_tile(ImDrawList* list, const Layout& l, const FragmentScene& scene, co
   for (std::int32_t column = 0; column < scene.extent.columns; ++column) {
     const Box first = cell_box(l.tile, l.cell, 0, column);
     draw_text_in(list, {{first.min.x, first.min.y - s.px(14)}, {first.max.x, first.min.y}}, Align::centre, Face::mono,
-                 10, dim, fmt::format("{}", column));
+                 11, dim, fmt::format("{}", column));
   }
 }
 
@@ -180,8 +180,8 @@ void draw_map(ImDrawList* list, const Box& in, float head, ImVec2 cell, const Fr
       draw_outline(list, box, colour(s.theme, scene.hue), 1.25F);
     }
     if (cell.x >= s.px(kNumberWide))
-      draw_text_in(list, box, Align::centre, Face::mono, std::min(cell.x, cell.y) >= s.px(19) ? 11 : 9.5F,
-                   taken || quad >= 3 ? text : dim, fmt::format("{}", c.first_bank));  // on light grey: brighter
+      draw_text_in(list, box, Align::centre, Face::mono, 11, taken || quad >= 3 ? text : dim,
+                   fmt::format("{}", c.first_bank));  // on light grey: brighter
   }
 }
 

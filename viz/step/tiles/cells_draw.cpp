@@ -77,7 +77,10 @@ void draw_value_cell(const Drawn& d, const TileScene& tile, const Cell& cell, co
     float size = number ? as.text_size : as.text_size + 2;
     const Face face = number ? Face::mono : Face::text;
     while (size > 8 && text_width(face, size, cell.text) > box.width()) size -= 1;
-    const float lift = cell.largest && box.height() <= d.s.px(kLowCell) ? d.s.px(2) : 0;
+    const bool gauge = tile.gauge && (!tile.superseded || as.flies);
+    const float lift = gauge                                              ? box.max.y - above_gauge(box).max.y
+                       : cell.largest && box.height() <= d.s.px(kLowCell) ? d.s.px(2)
+                                                                          : 0;
     const bool fits = !as.flies || text_width(face, size, cell.text) <= box.width();
     if (fits) draw_text_in(d.list, {box.min, {box.max.x, box.max.y - lift}}, Align::centre, face, size, ink, cell.text);
   }

@@ -91,15 +91,15 @@ void draw_shelf(const Drawn& d, const Shelf& shelf, const std::vector<Shelf>& al
   if (!shelf.stores) d.list->AddRectFilled(segment.min, segment.max, colour_of(shelf.hue), d.s.px(1));
   draw_outline(d.list, segment, colour_of(Token::text), 1, 1);
   const char* words = "HBM";
-  const float width = text_width(Face::bold, 10, words);
+  const float width = text_width(Face::bold, 11, words);
   const ImVec2 at{shelf.box.min.x - width - d.s.px(5), shelf.box.min.y - d.s.px(2)};
-  const Box name{at, {at.x + width, at.y + line_height(10)}};
+  const Box name{at, {at.x + width, at.y + line_height(11)}};
   const auto covers = [&](const Shelf& other) {
     const float way = shelf_way(other, 0)[1].x;  // down from its end
     return meet(other.box, name) || (other.box.max.x < name.max.x && way > name.min.x && way < name.max.x);
   };
   if (std::ranges::any_of(all, covers)) return;
-  draw_text(d.list, at, Face::bold, 10, colour_of(Token::dim), words);
+  draw_text(d.list, at, Face::bold, 11, colour_of(Token::dim), words);
 }
 
 // The n-th. A number that a later plate touches is not drawn: half of it is no number.
