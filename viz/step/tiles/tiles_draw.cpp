@@ -75,10 +75,16 @@ void draw_row_labels(const Drawn& d, const TilesBand& band) {
 void draw_value_labels(const Drawn& d) {
   const float v_height = d.layout.v.y.size() > 1 ? d.layout.v.y[1] - d.layout.v.y[0] : 0;
   if (v_height < d.s.px(12) || d.scene.at.j < 0) return;
+  // Behind V where K stands too near in front of it.
+  const Box &k = d.layout.k.box, &v = d.layout.v.box;
+  const float room = d.s.px(10) + text_width(Face::mono, 11, std::to_string(d.scene.at.first_key + d.scene.at.keys));
+  const bool behind = d.scene.k.rows > 0 && k.max.y > v.min.y && k.min.x < v.min.x && k.max.x > v.min.x - room;
   for (std::int32_t r = 0; r < d.scene.at.keys; ++r) {
-    const Box line{{d.layout.v.box.min.x - d.s.px(40), d.layout.v.y[static_cast<std::size_t>(r)]},
-                   {d.layout.v.box.min.x - d.s.px(7), d.layout.v.y[static_cast<std::size_t>(r) + 1]}};
-    draw_key_name(d, line, Align::right, r, false);
+    const float top = d.layout.v.y[static_cast<std::size_t>(r)], low = d.layout.v.y[static_cast<std::size_t>(r) + 1];
+    if (behind)
+      draw_key_name(d, {{v.max.x + d.s.px(7), top}, {v.max.x + d.s.px(40), low}}, Align::left, r, false);
+    else
+      draw_key_name(d, {{v.min.x - d.s.px(40), top}, {v.min.x - d.s.px(7), low}}, Align::right, r, false);
   }
 }
 
