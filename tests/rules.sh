@@ -231,6 +231,13 @@ check_length() {
   )"
 }
 
+# Dear ImGui also breaks a line behind the points of "libcuda.so.1".
+check_wrapping() {
+  verdict "text is wrapped by wrapped_text() and draw_paragraph() alone" "$(
+    sources viz app | grep -vx 'viz/draw/widgets.cpp' | xargs -r grep -nE 'PushTextWrapPos|TextWrapped' || true
+  )"
+}
+
 # A picture is two files: x.cpp makes plain values with the text in them and is tested without a window, x_draw.cpp
 # draws them. So of viz only viz/draw/, *_draw.* and the workspaces may reach Dear ImGui, be it through other headers.
 check_pictures() {
@@ -311,6 +318,7 @@ main() {
   check_posix
   check_lessons
   check_pictures
+  check_wrapping
   check_rooms_inside
   check_floors
   check_rings

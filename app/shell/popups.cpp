@@ -11,6 +11,7 @@
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "viz/draw/hands.h"
+#include "viz/draw/widgets.h"
 #include "viz/step/facts/landmarks.h"
 
 namespace attn {
@@ -83,22 +84,22 @@ void draw_offer(const Model& model, Commands& commands) {
   const Style& s = style();
   const std::size_t count = model.offered.kernels.size();
   popup_heading(count == 1 ? tr("This session contains a kernel") : tr("This session contains kernels"));
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + popup_width(460));
   for (const auto& kernel : model.offered.kernels) {
     const gpu::OwnKernel& own = *gpu::own_kernel(*kernel);
     const auto lines = std::count(own.cu.text.begin(), own.cu.text.end(), '\n');
     const std::string edits = own.edits == nullptr ? "" : phrase(", an edit of {}", own.edits->id);
     ImGui::BulletText("%s", phrase("{}, {} lines{}", own.name, lines, edits).c_str());
   }
-  ImGui::TextDisabled(
-      "%s", plural(count,
-                   "{1}\nIf you allow the kernel, it is compiled and run on your GPU when you measure it. Allow "
-                   "kernels only from authors you trust. The session's measurements are shown in any case.",
-                   "{1}\nIf you allow the kernels, they are compiled and run on your GPU when you measure them. Allow "
-                   "kernels only from authors you trust. The session's measurements are shown in any case.",
-                   model.offered.file)
-                .c_str());
-  ImGui::PopTextWrapPos();
+  ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetColorU32(ImGuiCol_TextDisabled));
+  wrapped_text(
+      plural(count,
+             "{1}\nIf you allow the kernel, it is compiled and run on your GPU when you measure it. Allow "
+             "kernels only from authors you trust. The session's measurements are shown in any case.",
+             "{1}\nIf you allow the kernels, they are compiled and run on your GPU when you measure them. Allow "
+             "kernels only from authors you trust. The session's measurements are shown in any case.",
+             model.offered.file),
+      popup_width(460));
+  ImGui::PopStyleColor();
   ImGui::Dummy({1, s.px(4)});
   const bool allow = ImGui::Button(tr("Allow"), {s.px(104), 0});
   ImGui::SameLine();

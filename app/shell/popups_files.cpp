@@ -17,6 +17,7 @@
 #include "misc/cpp/imgui_stdlib.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
+#include "viz/draw/widgets.h"
 #include "viz/learn/card/learn_scene.h"
 #include "viz/learn/chapter_map.h"
 
@@ -31,17 +32,15 @@ constexpr const char* kSaveSteps = marked("Pictures of several steps");
 constexpr float kFieldWidth = 560;  // logical, of a path field
 
 void dim_words(const std::string& words) {
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + popup_width(kFieldWidth));
-  ImGui::TextDisabled("%s", words.c_str());
-  ImGui::PopTextWrapPos();
+  ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetColorU32(ImGuiCol_TextDisabled));
+  wrapped_text(words, popup_width(kFieldWidth));
+  ImGui::PopStyleColor();
 }
 
 void error_words(const std::string& words) {
   if (words.empty()) return;
   ImGui::PushStyleColor(ImGuiCol_Text, colour_of(TensorColour::m));
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + popup_width(kFieldWidth));
-  ImGui::TextUnformatted(words.c_str());
-  ImGui::PopTextWrapPos();
+  wrapped_text(words, popup_width(kFieldWidth));
   ImGui::PopStyleColor();
 }
 
@@ -65,7 +64,11 @@ void known_files(const std::vector<KnownFile>& files, Commands& commands) {
                                     ? fmt::format("{}  {}", path.stem().string(), f.words)
                                     : fmt::format("{}  in {}", path.filename().string(), path.parent_path().string());
       const float width = popup_width(kFieldWidth);
-      const std::string shown = fitted_text(Face::text, 14, words, width);
+      std::string shown = fitted_text(Face::text, 14, words, width);
+      // In two lines where one is too short: what it holds, and of where and when that is.
+      if (const std::size_t of = words.rfind(": "); shown != words && of != std::string::npos)
+        shown = fitted_text(Face::text, 14, words.substr(0, of + 1), width) + "\n" +
+                fitted_text(Face::text, 14, "    " + words.substr(of + 2), width);
       if (!ImGui::Selectable(fmt::format("{}##{}", shown, f.path).c_str(), false, 0, {width, 0})) continue;
       commands.emplace_back(OpenFile{f.path});
       ImGui::CloseCurrentPopup();

@@ -1,5 +1,7 @@
 #include "viz/draw/text_fit.h"
 
+#include <algorithm>
+
 #include "viz/draw/canvas.h"
 
 namespace attn {
@@ -40,6 +42,36 @@ std::string fitted_text(Face face, float size, std::string_view words, float roo
   std::string_view fits = words;
   while (!fits.empty() && text_width(face, size, fits) + dots > room) fits = without_last(fits);
   return std::string(cut_at_word(words, fits.size())) + "…";
+}
+
+namespace {
+
+// Dear ImGui may break behind a mark that no blank follows.
+bool may_break_within(std::string_view words) {
+  constexpr std::string_view kMarks = ".,;!?\"", kBlanks = " \n";
+  for (std::size_t n = 0; n + 1 < words.size(); ++n)
+    if (kMarks.find(words[n]) != kMarks.npos && kBlanks.find(words[n + 1]) == kBlanks.npos) return true;
+  return false;
+}
+
+}  // namespace
+
+std::string lines_at_spaces(const std::string& words, float width) {
+  if (!may_break_within(words)) return words;
+  std::string out;
+  std::size_t line = 0;  // where in `out` it begins
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t end = std::min(words.find_first_of(" \n", at), words.size()), begin = out.size();
+    out.append(words, at, end - at);
+    if (begin > line && ImGui::CalcTextSize(out.c_str() + line).x > width) {
+      out[begin - 1] = '\n';
+      line = begin;
+    }
+    if (end < words.size()) out += words[end];
+    if (out.ends_with('\n')) line = out.size();
+    at = end + 1;
+  }
+  return out;
 }
 
 }  // namespace attn

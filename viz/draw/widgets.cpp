@@ -76,19 +76,33 @@ void heading(const char* words) {
   ImGui::PopFont();
 }
 
+namespace {
+
+// That of wrapped_text().
+ImVec2 wrapped_size(const std::string& words, float width) {
+  return ImGui::CalcTextSize(lines_at_spaces(words, width).c_str(), nullptr, false, width);
+}
+
+}  // namespace
+
+void wrapped_text(const std::string& words, float width) {
+  if (width <= 0) width = ImGui::GetContentRegionAvail().x;
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width);
+  ImGui::TextUnformatted(lines_at_spaces(words, width).c_str());
+  ImGui::PopTextWrapPos();
+}
+
 void dim_text(const std::string& words) {
   ImGui::PushStyleColor(ImGuiCol_Text, colour(style().theme, Token::dim));
   ImGui::PushFont(style().fonts.text, style().px(12));
-  ImGui::PushTextWrapPos(0);
-  ImGui::TextUnformatted(words.c_str());
-  ImGui::PopTextWrapPos();
+  wrapped_text(words);
   ImGui::PopFont();
   ImGui::PopStyleColor();
 }
 
 float dim_text_height(const std::string& words) {
   ImGui::PushFont(style().fonts.text, style().px(12));
-  const float height = ImGui::CalcTextSize(words.c_str(), nullptr, false, ImGui::GetContentRegionAvail().x).y;
+  const float height = wrapped_size(words, ImGui::GetContentRegionAvail().x).y;
   ImGui::PopFont();
   return height;
 }
@@ -161,7 +175,7 @@ ImVec2 with_margins(ImVec2 size) {
 
 // The narrowest width that breaks the words into no more lines than `width` does: no word is left alone on the last.
 float balanced_width(const std::string& words, float width) {
-  const float height = ImGui::CalcTextSize(words.c_str(), nullptr, false, width).y;
+  const float height = wrapped_size(words, width).y;
   if (height < 1.5F * ImGui::GetFontSize()) return width;
   float least = width / 2, most = width;
   for (std::size_t at = 0; at < words.size();) {  // a word that the full width holds is not broken
@@ -171,7 +185,7 @@ float balanced_width(const std::string& words, float width) {
   }
   while (most - least > style().px(4)) {
     const float middle = (least + most) / 2;
-    (ImGui::CalcTextSize(words.c_str(), nullptr, false, middle).y > height ? least : most) = middle;
+    (wrapped_size(words, middle).y > height ? least : most) = middle;
   }
   return std::ceil(most);
 }
@@ -209,7 +223,7 @@ void show_tooltip(const std::string& words, float width, bool above) {
   const Box screen = tooltip_screen();
   const ImVec2 margin = ImGui::GetStyle().WindowPadding;
   width = balanced_width(words, std::min(style().px(width), screen.width() - 2 * margin.x));
-  const ImVec2 text = ImGui::CalcTextSize(words.c_str(), nullptr, false, width);
+  const ImVec2 text = wrapped_size(words, width);
   Box what{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
   // Where the keyboard goes from item to item the words stand beside its item, wherever the pointer was left.
   const ImGuiContext& g = *ImGui::GetCurrentContext();
@@ -220,9 +234,7 @@ void show_tooltip(const std::string& words, float width, bool above) {
   ImVec2 place = tooltip_place(what, pointer, size, screen);
   if (const float top = what.min.y - style().px(6) - size.y; above && top >= screen.min.y) place.y = top;
   if (!begin_tooltip_at(place)) return;
-  ImGui::PushTextWrapPos(margin.x + width);
-  ImGui::TextUnformatted(words.c_str());
-  ImGui::PopTextWrapPos();
+  wrapped_text(words, width);
   ImGui::EndTooltip();
 }
 

@@ -25,6 +25,8 @@ void fade_both_ends(float side);
 void fade_page();
 
 void heading(const char* words);
+// Broken at `width` pixels, or at the window's edge: at spaces alone. The one way to wrap text in a widget.
+void wrapped_text(const std::string& words, float width = 0);
 // Small and dim, broken at the window's edge.
 void dim_text(const std::string& words);
 // The height that it will have here, pixels.

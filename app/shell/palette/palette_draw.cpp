@@ -15,6 +15,7 @@
 #include "viz/draw/canvas.h"
 #include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
+#include "viz/draw/widgets.h"
 
 namespace attn {
 namespace {
@@ -221,9 +222,7 @@ void draw_answer(PaletteUiState& ui, Commands& commands) {
     draw_runs(ImGui::GetWindowDrawList(), {at.x, at.y + s.px(4)}, size, asked.formula);
     ImGui::Dummy({width, line_height(size) + s.px(10)});
   }
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width);
-  ImGui::TextUnformatted(asked.answer.c_str());
-  ImGui::PopTextWrapPos();
+  wrapped_text(asked.answer, width);
   ImGui::Dummy({width, s.px(4)});
   if (!asked.commands.empty()) {
     if (ImGui::Button(asked.door.c_str())) {

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+
+#include "imgui.h"
 
 namespace attn {
 namespace {
@@ -31,6 +34,50 @@ TEST(TextFit, EveryCutIsABeginningThatKeepsHalf) {
     if (bytes < 20) continue;  // no word of it is longer
     EXPECT_TRUE(cut.size() == text.size() || text.find_first_of(" ,;:", cut.size()) == cut.size()) << cut;
   }
+}
+
+// Dear ImGui's own font, of which each letter is 7 pixels wide.
+class LinesAtSpaces : public testing::Test {
+ protected:
+  void SetUp() override {
+    context_ = ImGui::CreateContext();
+    ImGuiIO& io = ImGui::GetIO();
+    io.BackendFlags |= ImGuiBackendFlags_RendererHasTextures;
+    io.IniFilename = nullptr;
+    io.DisplaySize = {800, 600};
+    ImGui::NewFrame();
+  }
+  void TearDown() override {
+    ImGui::EndFrame();
+    ImGui::DestroyContext(context_);
+  }
+  static float wide(const std::string& text) { return ImGui::CalcTextSize(text.c_str()).x; }
+
+ private:
+  ImGuiContext* context_ = nullptr;
+};
+
+TEST_F(LinesAtSpaces, NoNameIsBrokenBehindItsPoints) {
+  const std::string words = "No driver: libcuda.so.1 is missing; mma.sync needs it";
+  for (float width = wide("libcuda.so.1"); width < wide(words); width += 3) {
+    const std::string lines = lines_at_spaces(words, width);
+    std::string joined = lines;
+    std::ranges::replace(joined, '\n', ' ');
+    EXPECT_EQ(joined, words) << width;
+    EXPECT_LE(wide(lines), width) << lines;
+    // Dear ImGui breaks it nowhere else: as high wrapped as it is by itself.
+    EXPECT_EQ(ImGui::CalcTextSize(lines.c_str(), nullptr, false, width).y, ImGui::CalcTextSize(lines.c_str()).y);
+  }
+  // Without that it does.
+  const float narrow = wide("No driver: libcuda.so.");
+  EXPECT_NE(ImGui::CalcTextSize(words.c_str(), nullptr, false, narrow).y,
+            ImGui::CalcTextSize(lines_at_spaces(words, narrow).c_str()).y);
+}
+
+TEST_F(LinesAtSpaces, WhatHasNoSuchNameIsLeftToDearImGui) {
+  for (const char* words : {"Every word, and then. The end", "a", "", "two\nlines"})
+    EXPECT_EQ(lines_at_spaces(words, 30), words);
+  EXPECT_EQ(lines_at_spaces("sm.one\nsm.two sm.three", wide("sm.two sm")), "sm.one\nsm.two\nsm.three");
 }
 
 }  // namespace
