@@ -123,7 +123,7 @@ void draw_note(const ProfileScene& scene, const std::string& note, ImVec2 at) {
   ImGui::PushItemFlag(ImGuiItemFlags_NoNav | ImGuiItemFlags_NoTabStop, true);
   ImGui::InvisibleButton("profile_problem", size);
   ImGui::PopItemFlag();
-  tooltip(scene.problem + "\n" + scene.source);
+  tooltip(where_words(scene));
   draw_text(ImGui::GetWindowDrawList(), at, Face::text, 12, colour(s.theme, Token::dim), note);
 }
 

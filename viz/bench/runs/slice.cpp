@@ -392,6 +392,7 @@ ShownSlices shown_slices(const State& state, const Model& model, std::span<const
     BenchSlice slice = slice_rows(state.document.sweep, rows, run.provenance.loaded, as, state.view.bench.kernel);
     slice.run = run.id;
     slice.words = words_of(list, run);
+    slice.listed = listed_choices(list, run, model.runs).back();
     slice.file = run.provenance.file;
     slice.date = run.date.empty() ? run.provenance.date : run.date;
     slice.driver = run.provenance.driver;

@@ -29,6 +29,7 @@ struct BenchSlice {
   bool beside = false;   // beside the one that the sentences are about
   std::string letter;    // "A": tells it from the others that are shown; empty where it is alone
   std::string words;     // what the user calls it
+  std::string listed;    // the same as short as the list of runs has it: "11-24 22:46"
   std::string file;      // where it was loaded from
   std::string date;      // ISO 8601
   std::string problem;   // of its family, in words

@@ -57,7 +57,7 @@ const Measurement* row_of(std::span<const Measurement* const> rows, const std::s
 struct Against {
   const Measurement* row = nullptr;
   const BenchSlice* slice = nullptr;  // that it is of
-  std::string words;                  // "naive", "flash_simt of run B"
+  std::string words;                  // "naive", "flash_simt B, 11-24 22:46"
 };
 
 // The baseline of its processor, or, for the baseline itself, the fastest of the others.
@@ -70,8 +70,10 @@ const Measurement* usual_against(const State& state, std::span<const Measurement
   return fastest(rows, m.key.kernel);
 }
 
-std::string run_words(const BenchSlice& slice) {
-  return slice.letter.empty() ? slice.words : phrase("run {}", slice.letter);
+// "flash_simt B, 11-24 22:46": with the letter that the run has in Bench.
+std::string with_run(const Measurement& m, const BenchSlice& slice) {
+  const std::string label = label_of(slice, m.key.kernel);
+  return slice.run == kPredictedRun ? label : fmt::format("{}, {}", label, slice.listed);
 }
 
 // Every other row at this value that was timed, of all runs that are shown; the usual one first.
@@ -80,21 +82,22 @@ Against choose_against(ProfileScene& scene, const State& state, const BenchSlice
   const std::string& wanted = state.view.profile.against;
   Against against;
   const Measurement* usual = usual_against(state, rows, m);
+  const auto named = [&](const Measurement& row) { return label_of(slices.front(), row.key.kernel); };
   scene.against_choices.push_back(
-      {"", usual == nullptr ? tr("default: none") : phrase("default: {}", shown_name(*usual)), false});
+      {"", usual == nullptr ? tr("default: none") : phrase("default: {}", named(*usual)), false});
   for (const BenchSlice& slice : slices) {
     for (const Measurement* other : rows_at(slice, value)) {
       if (other == &m || other->state != RowState::done || other->time.n == 0) continue;
       const bool here = &slice == &slices.front();
       const std::string id = here ? other->key.kernel : slice.run + "/" + other->key.kernel;
-      const std::string words = here ? shown_name(*other) : phrase("{} of {}", shown_name(*other), run_words(slice));
+      const std::string words = here ? named(*other) : with_run(*other, slice);
       scene.against_choices.push_back({id, words, id == wanted});
       if (id == wanted) against = {other, &slice, words};
     }
   }
   if (against.row != nullptr) return against;
   scene.against_choices.front().on = true;
-  return {usual, &slices.front(), usual == nullptr ? "" : shown_name(*usual)};
+  return {usual, &slices.front(), usual == nullptr ? "" : named(*usual)};
 }
 
 std::string text_of(const MetricRow& metric, const Figure& f) {
@@ -124,8 +127,9 @@ std::string tip_of(const MetricRow& metric, const Figure& f) {
   return tip + fmt::format("{}: {}", name_of(f.origin), sentence(f.method));
 }
 
-std::string headline_of(const ProfileScene& scene, const Measurement& m, std::int64_t value) {
-  const std::string where = fmt::format("{}, {} = {}", scene.name, scene.axis, value);
+std::string headline_of(const ProfileScene& scene, const BenchSlice& slice, const Measurement& m, std::int64_t value) {
+  std::string where = fmt::format("{}, {} = {}", scene.name, scene.axis, value);
+  if (!scene.run.empty()) where = phrase("Run {}, {}", slice.letter, where);
   if (m.state != RowState::done) return fmt::format("{}: {}, {}", where, name_of(m.state), sentence(m.reason));
   if (m.time.n == 0) return phrase("{}: what is known before it runs.", where);
   if (m.verdict && outcome_of(*m.verdict) == Outcome::wrong)
@@ -148,13 +152,16 @@ std::string reasons_of(const ProfileScene& scene, const Measurement& m) {
 }
 
 // Of the extents the length; the head's where the headline has the length.
-std::vector<std::string> notes_of(const ProfileScene& scene, const Measurement& m) {
+std::vector<std::string> notes_of(const ProfileScene& scene, const BenchSlice& slice, const Measurement& m) {
   const Problem& p = m.key.problem;
   const bool length_told = scene.axis == "L";
   const std::string device = m.processor == Processor::gpu ? short_device(m.key.device) : "CPU";
   const std::string behind = device.empty() ? "" : ", " + device;
-  return {scene.problem + behind,
-          fmt::format("{} {}, {}{}", length_told ? "D" : "L", length_told ? p.D : p.Lq, name_of(p.dtype), behind)};
+  std::vector<std::string> notes{
+      scene.problem + behind,
+      fmt::format("{} {}, {}{}", length_told ? "D" : "L", length_told ? p.D : p.Lq, name_of(p.dtype), behind)};
+  if (!scene.run.empty()) notes.insert(notes.begin(), fmt::format("{}, {}", slice.listed, notes.front()));
+  return notes;
 }
 
 // Where the row was taken; for a prediction, what it was made for.
@@ -171,7 +178,7 @@ Taken taken(const State& state, const Model& model, const BenchSlice& slice) {
 void choose(ProfileScene& scene, const BenchSlice& slice, std::span<const Measurement* const> rows,
             std::int64_t value) {
   for (const Measurement* m : rows)
-    scene.kernels.push_back({m->key.kernel, shown_name(*m), m->key.kernel == scene.kernel,
+    scene.kernels.push_back({m->key.kernel, label_of(slice, m->key.kernel), m->key.kernel == scene.kernel,
                              m->state == RowState::done ? "" : sentence(m->reason)});
   for (const std::int64_t v : slice.values) scene.values.push_back({v, fmt::format("{}", v), v == value});
 }
@@ -332,6 +339,10 @@ std::string against_words(const ProfileScene& scene) {
   return scene.against.empty() ? "" : phrase("Against {}", scene.against);
 }
 
+std::string where_words(const ProfileScene& scene) {
+  return (scene.run.empty() ? "" : scene.run + "\n") + scene.problem + "\n" + scene.source;
+}
+
 const ListedRun* profile_stand_in(const State& state, const Model& model) {
   const std::vector<std::string>& own = state.document.sweep.kernels;
   const std::string& chosen = state.view.bench.kernel;
@@ -382,6 +393,8 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   const Against against = choose_against(scene, state, shown.slices, *value, rows, *row);
   scene.kernel = row->key.kernel;
   scene.name = shown_name(*row);
+  scene.label = label_of(slice, row->key.kernel);
+  if (!slice.letter.empty() && slice.run != kPredictedRun) scene.run = phrase("Run {}: {}", slice.letter, slice.listed);
   scene.against = against.words;
   if (against.row != nullptr) scene.not_alike = not_alike(*row, *against.row, shown.slices);
   scene.axis = axis_letter(slice.axis);
@@ -422,9 +435,9 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   put_sampling(scene, model, slice, *row);
   if (scene.predicted) scene.offers = offers_of(state, model);
   scene.findings = findings_of(*scene.row, {scene.arch, where.sms, same_device_rows});
-  scene.headline = headline_of(scene, *row, *value);
+  scene.headline = headline_of(scene, slice, *row, *value);
   scene.reasons = reasons_of(scene, *row);
-  scene.notes = notes_of(scene, *row);
+  scene.notes = notes_of(scene, slice, *row);
   if (scene.predicted) scene.to_do = tr("For times and counters, run the sweep in Bench or open a run there.");
   if (const ListedRun* bundled = profile_stand_in(state, model); bundled != nullptr) {
     scene.stand_in = bundled->run.id;

@@ -27,7 +27,7 @@
 namespace attn {
 
 struct ProfileChoice {
-  std::string kernel, name;  // its id, and what it is called: shown_name()
+  std::string kernel, name;  // its id, and what it is called: label_of()
   bool on = false;
   std::string why_not;  // it has no figures here: refused, failed; it can be chosen all the same
 };
@@ -75,6 +75,8 @@ struct SettledSamples {
 struct ProfileScene {
   std::string empty;  // why nothing can be shown; then nothing below is set
   std::string kernel, name, against;
+  // "flash_simt B" and "Run B: 11-24 22:46", as Bench has them, where several runs are shown; else the name, and empty.
+  std::string label, run;
   std::string not_alike;  // what else differs between the two, a sentence; empty = nothing
   std::string axis;       // "L"
   std::vector<ProfileChoice> kernels;
@@ -116,6 +118,9 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
 
 // What every change is over, in a line of its own: "Against naive"; empty where there is nothing to set it against.
 std::string against_words(const ProfileScene& scene);
+
+// Where the row is from, a line each: its run where several are shown, its problem, its device.
+std::string where_words(const ProfileScene& scene);
 
 // Profile has little of kernels of the CPU. Where no run is shown and the sweep has no others, a run that came with the
 // program stands in, that of which most was collected. Null: the user's own rows, or what is predicted of them.

@@ -22,7 +22,7 @@ constexpr float kPhone = 400;                 // below kPhone the button has one
 constexpr float kArrow = 36;                  // of a menu, with the space about its words
 
 struct MenuWidths {
-  float kernel = 148, value = 78, against = 150, most = 210;  // logical pixels; of `against` at least and at most
+  float kernel = 164, value = 78, against = 150, most = 210;  // logical pixels; of `against` at least and at most
   float gap = kGap;
 };
 MenuWidths widths_of(float bar) {
@@ -49,13 +49,13 @@ void kernel_menu(const ProfileScene& scene, float logical, Commands& commands) {
     for (const ProfileChoice& choice : scene.kernels) kernel_choice(choice, commands);
     ImGui::EndCombo();
   }
-  tooltip(scene.problem + "\n" + scene.source);
+  tooltip(where_words(scene));
   ImDrawList& list = *ImGui::GetWindowDrawList();
   draw_mark(list, {at.x + s.px(14), at.y + height / 2},
             {look_of(scene.kernel).mark, MarkFill::solid, kernel_colour(s.theme, scene.kernel),
              colour(s.theme, Token::card), s.px(4.5F), s.px(1.5F)});
   draw_text_in(&list, {{at.x + s.px(26), at.y}, {at.x + width - height, at.y + height}}, Align::left, Face::bold, 13,
-               colour(s.theme, Token::text), fitted_text(Face::bold, 13, scene.name, width - s.px(28) - height));
+               colour(s.theme, Token::text), fitted_text(Face::bold, 13, scene.label, width - s.px(28) - height));
 }
 
 void value_menu(const ProfileScene& scene, float width, bool wide, Commands& commands) {
@@ -108,7 +108,7 @@ float draw_figure(const ProfileFigure& f, ImVec2 at, float right) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const bool points = f.change.better || f.change.worse;
   const float name = text_width(Face::text, 12, f.label), number = text_width(Face::mono, 12, f.text);
-  const float change = text_width(Face::mono, 12, f.change.text), mark = points ? s.px(10) : 0, gap = s.px(6);
+  const float change = text_width(Face::mono, 12, f.change.text), mark = points ? s.px(14) : 0, gap = s.px(6);
   const float width = name + gap + number + (change > 0 ? gap + change + mark : 0);
   if (at.x + width > right) return at.x;
   const Box box{at, {at.x + width, at.y + ImGui::GetFrameHeight()}};
@@ -116,7 +116,7 @@ float draw_figure(const ProfileFigure& f, ImVec2 at, float right) {
   draw_text_in(&list, {{at.x + name + gap, at.y}, box.max}, Align::left, Face::mono, 12, colour(s.theme, Token::text),
                f.text);
   const ImU32 ink = change_ink(f);
-  draw_text_in(&list, box, Align::right, Face::mono, 12, ink, f.change.text, points ? 10 : 0);
+  draw_text_in(&list, box, Align::right, Face::mono, 12, ink, f.change.text, points ? 14 : 0);
   draw_change(list, {box.max.x - s.px(4), box.centre().y}, f, ink);
   ImGui::SetCursorScreenPos(at);
   ImGui::InvisibleButton(("bar_" + f.id).c_str(), {width, box.height()});

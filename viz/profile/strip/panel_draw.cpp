@@ -111,7 +111,7 @@ void figure_line(const ProfileFigure& f, float width) {
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const float change = s.px(64), number = s.px(80), numbers = width - change - number;
+  const float change = s.px(70), number = s.px(80), numbers = width - change - number;
   const bool beside = numbers >= s.px(kNameBeside);
   const float over = beside ? 0 : s.px(kRow - 3);
   const Box line{{at.x, at.y + over}, {at.x + width, at.y + over + s.px(kRow)}};
@@ -121,8 +121,8 @@ void figure_line(const ProfileFigure& f, float width) {
   draw_text_in(&list, {{at.x, line.min.y}, {at.x + numbers + number, line.max.y}}, Align::right, Face::mono, 12,
                colour(s.theme, Token::text), f.text);
   const ImU32 ink = change_ink(f);
-  draw_text_in(&list, line, Align::right, Face::mono, 12, ink, f.change.text, 10);
-  draw_change(list, {line.max.x - s.px(4), line.centre().y}, f, ink);
+  draw_text_in(&list, line, Align::right, Face::mono, 12, ink, f.change.text, 17);
+  draw_change(list, {line.max.x - s.px(8), line.centre().y}, f, ink);  // clear of its number and the scroll bar
   ImGui::InvisibleButton(f.id.c_str(), {width, over + s.px(kRow)});
   tooltip(figure_tip(f));
 }
@@ -157,6 +157,7 @@ void heads(const ProfileScene& scene, Commands& commands) {
   heading(tr("Profiled"));
   for (const ProfileChoice& choice : scene.kernels) kernel_choice(choice, commands);
   value_choice(scene, commands);
+  if (!scene.run.empty()) dim_text(scene.run);
   dim_text(scene.problem);
   if (!scene.source.empty()) dim_text(scene.source);
   against_choice(scene, commands);

@@ -153,10 +153,38 @@ TEST(ProfileScene, AnyOtherMeasurementThatIsShownCanBeTheOneThatChangesAreOver) 
   const ProfileScene other = profile_scene(state, model, {});
   EXPECT_EQ(other.against_choices[3].id, fmt::format("{}/flash_simt", kRun));
   EXPECT_TRUE(other.against_choices[3].on);
-  EXPECT_EQ(other.against, "flash_simt of run A");
+  EXPECT_EQ(other.against,
+            "flash_simt A, " + listed_choices(state.document.runs, model.runs[0].run, model.runs).back());
   EXPECT_EQ(figure_of(other, "time_us_median")->change.text, "1.18×");
   state.view.profile.against = "no such row";
-  EXPECT_EQ(profile_scene(state, model, {}).against, "naive");
+  EXPECT_EQ(profile_scene(state, model, {}).against, "naive B");
+}
+
+// By the letter that the run has in Bench, with when it was: in the headline, beside it, in the lists, and in the tip.
+TEST(ProfileScene, OfSeveralRunsItNamesTheOneThatIsShown) {
+  State state = state_of("flash_simt");
+  Model model = h100_model();
+  const ProfileScene alone = profile_scene(state, model, {});
+  EXPECT_EQ(alone.label, "flash_simt");
+  EXPECT_EQ(alone.run, "");
+  EXPECT_TRUE(alone.headline.starts_with("flash_simt, ")) << alone.headline;
+  ListedRun second = model.runs[0];
+  second.run.id = "00000000000000ab";
+  second.run.name = "after lunch";
+  model.runs.push_back(second);
+  show_run(state.document.runs, second.run.id);
+  const ProfileScene scene = profile_scene(state, model, {});
+  EXPECT_EQ(scene.label, "flash_simt B");
+  EXPECT_EQ(scene.run, "Run B: after lunch");
+  EXPECT_TRUE(scene.headline.starts_with("Run B, flash_simt, ")) << scene.headline;
+  EXPECT_TRUE(scene.notes.front().starts_with("after lunch, ")) << scene.notes.front();
+  EXPECT_TRUE(where_words(scene).starts_with("Run B: after lunch\n")) << where_words(scene);
+  for (const ProfileChoice& choice : scene.kernels) EXPECT_TRUE(choice.name.ends_with(" B")) << choice.name;
+  // Against: the letter at each, and which run it is where it is another one.
+  ASSERT_EQ(scene.against_choices.size(), 4U);
+  EXPECT_EQ(scene.against_choices[0].words, "default: naive B");
+  EXPECT_EQ(scene.against_choices[1].words, "naive B");
+  EXPECT_TRUE(scene.against_choices[2].words.starts_with("naive A, ")) << scene.against_choices[2].words;
 }
 
 TEST(ProfileScene, AKernelWithoutARowGivesWayToTheFastestAndTheListShowsIt) {
