@@ -135,7 +135,7 @@ TEST_F(BenchPeers, ItHasOneNameEverywhere) {
   EXPECT_EQ(row_of(s.table, "torch-cpu").label, "torch on the CPU");
   EXPECT_EQ(row_of(s.table, "torch-cpu").id, line_of(time_of(s), "torch-cpu")->id);
   const std::string tip = cell_tip(s.table, "torch-cpu", "time");
-  EXPECT_NE(tip.find("torch on the CPU (torch-cpu)"), std::string::npos) << tip;
+  EXPECT_NE(tip.find("torch on the CPU (torch-cpu in files)"), std::string::npos) << tip;
   EXPECT_EQ(row_of(s.table, "cpu_flash").label, "cpu_flash");
 }
 

@@ -71,7 +71,7 @@ BenchCell cell_of(const Measurement& m, std::string_view metric, const BenchUnit
 
 // Of a peer: whose it is, what was done so that it takes the problem, and what ours took in its turns.
 std::string peer_tip(const Measurement& m, const BenchUnit& unit) {
-  std::string tip = fmt::format("; {} ({}), {}", tr_of(m.peer->title), m.key.kernel, m.peer->software);
+  std::string tip = phrase("; {} ({} in files), {}", tr_of(m.peer->title), m.key.kernel, m.peer->software);
   if (!m.peer->how.empty()) tip += "; " + m.peer->how;
   for (const TimedBeside& b : m.peer->beside)
     tip += phrase("; in its turns, {} took {}", b.kernel, value_with_unit(b.time.median, unit));
