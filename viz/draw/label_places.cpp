@@ -58,4 +58,17 @@ std::vector<LabelBox> beside_own(std::span<const LabelBox> candidates, std::span
   return beside;
 }
 
+float clear_middle(Reach within, float height, std::span<const Reach> taken) {
+  const float low = std::min(within.from, within.to), high = std::max(within.from, within.to);
+  const float middle = (low + high) / 2, most = (high - low - height) / 2;
+  const auto clear = [&](float at) {
+    return std::ranges::none_of(taken,
+                                [&](const Reach& r) { return r.from < at + height / 2 && r.to > at - height / 2; });
+  };
+  for (float off = 0; off <= most; ++off)
+    for (const float at : {middle - off, middle + off})
+      if (clear(at)) return at;
+  return middle;
+}
+
 }  // namespace attn

@@ -27,4 +27,11 @@ struct LabelPoint {
 std::vector<LabelBox> beside_own(std::span<const LabelBox> candidates, std::span<const LabelPoint> own,
                                  std::span<const LabelPoint> others, const LabelBox& inside);
 
+// The middle of a label of `height` between `from` and `to`: as near to the middle between those as it meets none of
+// `taken`; the middle itself where it meets one everywhere.
+struct Reach {
+  float from = 0, to = 0;
+};
+float clear_middle(Reach within, float height, std::span<const Reach> taken);
+
 }  // namespace attn

@@ -47,5 +47,18 @@ TEST(LabelPlaces, BoxesThatOnlyTouchDoNotMeet) {
   EXPECT_EQ(overlap({0, 0, 10, 10}, {8, 6, 20, 10}), 8);
 }
 
+TEST(LabelPlaces, AFactorStandsAsNearToTheMiddleAsNoLineCrossesIt) {
+  EXPECT_EQ(clear_middle({100, 20}, 16, {}), 60);
+  // A line at 58 to 62: above it the label ends at 58, below it begins at 62.
+  const std::vector<Reach> one{{58, 62}};
+  const float at = clear_middle({20, 100}, 16, one);
+  EXPECT_TRUE(at == 50 || at == 70) << at;
+  const std::vector<Reach> above{{30, 62}};
+  EXPECT_EQ(clear_middle({20, 100}, 16, above), 70);
+  // Not beyond the ends, where that would be free.
+  const std::vector<Reach> all{{25, 95}};
+  EXPECT_EQ(clear_middle({20, 100}, 16, all), 60);
+}
+
 }  // namespace
 }  // namespace attn

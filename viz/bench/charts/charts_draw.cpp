@@ -18,6 +18,7 @@
 #include "viz/bench/charts/line_looks_draw.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/figure_text.h"
+#include "viz/draw/label_places.h"
 #include "viz/draw/marks.h"
 #include "viz/draw/number_text.h"
 #include "viz/draw/text_fit.h"
@@ -84,10 +85,31 @@ void draw_lines(ImDrawList& list, const BenchChart& chart, const BenchScene& sce
   }
 }
 
-void draw_span(ImDrawList& list, const BenchSpan& span, float right) {
+// Where the lines run between two places on the axis, and where their marks are, from top to bottom.
+std::vector<Reach> heights_between(const BenchChart& chart, const BenchCache& cache, float left, float right) {
+  std::vector<Reach> heights;
+  for (const BenchLine& line : chart.lines) {
+    for (std::size_t n = 1; n < line.points.size() && !is_hidden(cache, line); ++n) {
+      const ImVec2 a = pixel(line.points[n - 1].x, line.points[n - 1].y), b = pixel(line.points[n].x, line.points[n].y);
+      if (b.x < left || a.x > right || a.x == b.x) continue;
+      const auto at = [&](float x) { return a.y + (b.y - a.y) * (std::clamp(x, a.x, b.x) - a.x) / (b.x - a.x); };
+      heights.push_back({std::min(at(left), at(right)), std::max(at(left), at(right))});
+    }
+    for (const BenchPoint& p : line.points) {
+      const ImVec2 at = pixel(p.x, p.y);
+      const float mark = style().px(5);
+      if (!is_hidden(cache, line) && at.x > left - mark && at.x < right + mark)
+        heights.push_back({at.y - mark, at.y + mark});
+    }
+  }
+  return heights;
+}
+
+void draw_span(ImDrawList& list, const BenchChart& chart, const BenchCache& cache, float right) {
   const Style& s = style();
+  const BenchSpan& span = *chart.span;
   const ImVec2 a = pixel(span.x, span.from), b = pixel(span.x, span.to);
-  const float middle = (a.y + b.y) / 2, text = text_width(Face::bold, 12.5F, span.text);
+  const float text = text_width(Face::bold, 12.5F, span.text);
   if (std::abs(a.y - b.y) < s.px(34)) return;
   // To the right of the points, or to the left where the plot ends.
   const float side = a.x + s.px(10) + text > right ? -1.0F : 1.0F;
@@ -95,7 +117,9 @@ void draw_span(ImDrawList& list, const BenchSpan& span, float right) {
   const ImU32 ink = colour(s.theme, Token::text);
   list.AddLine({x, a.y}, {x, b.y}, ink, s.px(1.25F));
   for (const float y : {a.y, b.y}) list.AddLine({x - side * s.px(4), y}, {x, y}, ink, s.px(1.25F));
-  const ImVec2 at(side > 0 ? x - s.px(3) : x + s.px(3) - text, middle - s.px(8));
+  const float begin = side > 0 ? x - s.px(3) : x + s.px(3) - text;
+  const float middle = clear_middle({a.y, b.y}, s.px(15), heights_between(chart, cache, begin, begin + text));
+  const ImVec2 at(begin, middle - s.px(8));
   draw_text_over(&list, at, Face::bold, 12.5F, ink, span.text);
 }
 
@@ -316,7 +340,7 @@ void draw_inside(const BenchChart& chart, const BenchCache& cache, ImVec2 origin
   draw_lines(list, chart, scene, cache);
   const std::string& letter = scene.slice.letter;
   const std::string subject = scene.verdict.kernel + (letter.empty() ? "" : " " + letter);
-  if (chart.span && !cache.hidden.contains(subject)) draw_span(list, *chart.span, origin.x + inner.x);
+  if (chart.span && !cache.hidden.contains(subject)) draw_span(list, chart, cache, origin.x + inner.x);
   ImPlot::PopPlotClipRect();
 }
 
