@@ -236,9 +236,7 @@ void sweep_set_up(const State& state, const Model& model, BenchCache& cache, Com
 
 void progress(const TaskView& task) {
   const Style& s = style();
-  ImGui::PushTextWrapPos(0);
-  ImGui::TextUnformatted((task.now.empty() ? task.title : task.now).c_str());
-  ImGui::PopTextWrapPos();
+  wrapped_text(task.now.empty() ? task.title : task.now);
   if (const std::string left = left_words(task.seconds_left); !left.empty()) dim_text(left);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
@@ -305,10 +303,12 @@ void save_buttons(const State& state, const Model& model, Commands& commands) {
 
 void draw_sweep_panel(const State& state, const Model& model, BenchCache& cache, Commands& commands) {
   const Style& s = style();
-  constexpr float kLow = 560;  // logical: below, all but Run scrolls, so that the lists have room
-  const bool low = ImGui::GetContentRegionAvail().y < s.px(kLow);
+  // Logical: below, what Run would take scrolls, so that the lists have room; and below the second, all but Run does.
+  constexpr float kLow = 560, kLowest = 400;
+  const float room = ImGui::GetContentRegionAvail().y;
+  const bool low = room < s.px(kLow), lowest = room < s.px(kLowest);
   const float bottom = cache.foot_height > 0 ? cache.foot_height : s.px(110);
-  const float height = std::max(s.px(80), ImGui::GetContentRegionAvail().y - bottom - s.px(8));
+  const float height = std::max(s.px(80), room - bottom - s.px(8));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
   const bool open = ImGui::BeginChild("setup", ImVec2(0, height), ImGuiChildFlags_NavFlattened);
   ImGui::PopStyleVar();
@@ -322,7 +322,7 @@ void draw_sweep_panel(const State& state, const Model& model, BenchCache& cache,
     if (low) {
       ImGui::Separator();
       if (!model.task.running) dim_text(cache.estimate.words);
-      save_buttons(state, model, commands);
+      if (lowest) save_buttons(state, model, commands);
     }
     ImGui::PopStyleVar();
     fade_where_more();
@@ -330,7 +330,7 @@ void draw_sweep_panel(const State& state, const Model& model, BenchCache& cache,
   ImGui::EndChild();
   const float top = ImGui::GetCursorPosY();
   run_now(model, cache, low, commands);
-  if (!low) save_buttons(state, model, commands);
+  if (!lowest) save_buttons(state, model, commands);
   cache.foot_height = ImGui::GetCursorPosY() - top - ImGui::GetStyle().ItemSpacing.y;
 }
 
