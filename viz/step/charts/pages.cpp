@@ -229,4 +229,18 @@ PagesScene pages_scene(const Recording& rec, const StepPlace& at, std::int32_t k
   return scene;
 }
 
+std::vector<bool> on_the_left(const std::vector<PageWay>& ways) {
+  std::vector<bool> left(ways.size());
+  const auto end_of = [&](std::size_t n) { return left[n] ? ways[n].left : ways[n].right; };
+  for (std::size_t n = 0; n < ways.size(); ++n) {
+    const auto crossed = [&](float end) {
+      std::size_t count = 0;
+      for (std::size_t k = 0; k < ways.size(); ++k) count += (ways[n].from - ways[k].from) * (end - end_of(k)) < 0;
+      return count;
+    };
+    left[n] = crossed(ways[n].left) < crossed(ways[n].right);
+  }
+  return left;
+}
+
 }  // namespace attn

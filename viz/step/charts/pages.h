@@ -71,4 +71,12 @@ constexpr std::int64_t kMostPoolCells = 1 << 14;
 // `key`: the followed one.
 PagesScene pages_scene(const Recording& rec, const StepPlace& at, std::int32_t key, const TensorScales& scales);
 
+// A line from an entry up to its page: where it begins, and where it reaches the pool by the lane on the page's right,
+// or on its left. A page of the last row it reaches from below, and both are that.
+struct PageWay {
+  float from = 0, right = 0, left = 0;
+};
+// Which of them take the left one: those that cross fewer of the others there.
+std::vector<bool> on_the_left(const std::vector<PageWay>& ways);
+
 }  // namespace attn

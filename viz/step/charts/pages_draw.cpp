@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -110,39 +111,73 @@ class PagesDrawing {
                    entry.first_key, entry.last_key, line.b, entry.page));
   }
 
+  // From an entry to its page: where it leaves the table, and where it reaches the pool.
+  struct Link {
+    std::size_t page = 0;
+    ImVec2 from, to;
+    bool below = false;  // to a page of the last row, from below
+    bool left = false;   // else by the lane on the page's left, in to its number; by that on its right, in there
+    ImU32 ink = 0;
+  };
+
+  Link link_of(const Box& from, std::size_t page, ImU32 ink) const {
+    const Box to = pool_.page(page);
+    const std::size_t across = static_cast<std::size_t>(pool_.across), last = (scene_.pool.size() - 1) / across;
+    const float bottom = pool_.page(last * across).max.y + s_.px(3);
+    const bool below = page / across == last;
+    return {page,
+            {from.centre().x, from.min.y - s_.px(kKeysLine + 1)},
+            {below ? to.centre().x : to.max.x + s_.px(11), bottom},
+            below,
+            false,
+            ink};
+  }
+
+  float left_lane(std::size_t page) const { return pool_.page(page).min.x - s_.px(kNumber + 7); }
+
   // A line from each gathered entry up to its page.
   void draw_links() const {
+    std::vector<Link> links;
     for (std::size_t line = 0; line < scene_.table.size(); ++line) {
       if (!has_room(line)) continue;
       const TableLine& of = scene_.table[line];
       for (std::size_t n = 0; n < of.entries.size(); ++n) {
         const TableEntry& entry = of.entries[n];
         if (entry.page < 0 || (!entry.gathered && entry.page != lit_)) continue;
-        draw_link(entry_box(line, n), static_cast<std::size_t>(entry.page),
-                  colour_of(entry.gathered ? Token::text : Token::dim));
+        links.push_back(link_of(entry_box(line, n), static_cast<std::size_t>(entry.page),
+                                colour_of(entry.gathered ? Token::text : Token::dim)));
       }
     }
+    std::vector<PageWay> ways;
+    ways.reserve(links.size());
+    for (const Link& link : links)
+      ways.push_back({link.from.x, link.to.x, link.below ? link.to.x : left_lane(link.page)});
+    const std::vector<bool> left = on_the_left(ways);
+    for (std::size_t n = 0; n < links.size(); ++n)
+      if (left[n]) links[n].left = true, links[n].to.x = ways[n].left;
+    for (const Link& link : links) draw_link(link);
   }
 
-  // To a page of the last row from below; to another between the pages, and in from its right.
-  void draw_link(const Box& from, std::size_t page, ImU32 c) const {
-    const Box to = pool_.page(page);
-    const std::size_t across = static_cast<std::size_t>(pool_.across), last = (scene_.pool.size() - 1) / across;
+  // To a page of the last row from below; to another between the pages.
+  void draw_link(const Link& link) const {
+    const Box to = pool_.page(link.page);
     const float thick = s_.px(1.5F), tip = s_.px(6), half = s_.px(3.5F);
-    const ImVec2 a{from.centre().x, from.min.y - s_.px(kKeysLine + 1)};
-    const bool below = page / across == last;
-    const float bottom = pool_.page(last * across).max.y + s_.px(3);
-    const ImVec2 b = below ? ImVec2{to.centre().x, to.max.y + s_.px(3)} : ImVec2{to.max.x + s_.px(11), bottom};
+    const ImVec2 a = link.from, b = link.to;
     const float bend = std::max((a.y - b.y) * 0.5F, s_.px(6));
-    list_->AddBezierCubic(a, {a.x, a.y - bend}, {b.x, b.y + bend}, b, c, thick);
-    if (below) {
-      list_->AddTriangleFilled(b, {b.x - half, b.y + tip}, {b.x + half, b.y + tip}, c);
-      return;
+    list_->AddBezierCubic(a, {a.x, a.y - bend}, {b.x, b.y + bend}, b, link.ink, thick);
+    if (link.below) return list_->AddTriangleFilled(b, {b.x - half, b.y + tip}, {b.x + half, b.y + tip}, link.ink);
+    if (link.left) {
+      // In front of the page's number.
+      const float number = text_width(Face::mono, 11, std::to_string(link.page)) + s_.px(7);
+      const ImVec2 in{std::max(to.min.x - number, b.x + tip), to.centre().y};
+      const ImVec2 way[] = {b, {b.x, in.y}, {in.x - tip, in.y}};
+      list_->AddPolyline(way, static_cast<int>(std::size(way)), link.ink, 0, thick);
+      return list_->AddTriangleFilled(in, {in.x - tip, in.y - half}, {in.x - tip, in.y + half}, link.ink);
     }
     const ImVec2 in{to.max.x + s_.px(3), to.centre().y};
-    list_->AddLine(b, {b.x, in.y}, c, thick);
-    list_->AddLine({b.x, in.y}, {in.x + tip, in.y}, c, thick);
-    list_->AddTriangleFilled(in, {in.x + tip, in.y - half}, {in.x + tip, in.y + half}, c);
+    list_->AddLine(b, {b.x, in.y}, link.ink, thick);
+    list_->AddLine({b.x, in.y}, {in.x + tip, in.y}, link.ink, thick);
+    list_->AddTriangleFilled(in, {in.x + tip, in.y - half}, {in.x + tip, in.y + half}, link.ink);
   }
 
   void draw_page(const PoolPage& page, const Box& box) const {
@@ -211,9 +246,9 @@ class PagesDrawing {
   void draw_entry(const TableLine& line, const TableEntry& entry, const Box& box, bool names_keys) const {
     const std::string keys = entry.first_key == entry.last_key ? std::to_string(entry.first_key)
                                                                : fmt::format("{}–{}", entry.first_key, entry.last_key);
-    if (names_keys && text_width(Face::mono, 10, keys) < entry_wide_ - s_.px(2))
+    if (names_keys && text_width(Face::mono, 11, keys) < entry_wide_ - s_.px(2))
       draw_text_in(list_, {{box.min.x, box.min.y - s_.px(kKeysLine)}, {box.max.x, box.min.y}}, Align::centre,
-                   Face::mono, 10, colour_of(entry.gathered ? Token::text : Token::dim), keys);
+                   Face::mono, 11, colour_of(entry.gathered ? Token::text : Token::dim), keys);
     if (entry.page < 0) {
       draw_dashed(list_, box, colour_of(Token::faint));
       return;

@@ -170,5 +170,15 @@ TEST(PagesChart, TheSentenceNamesThePages) {
   EXPECT_EQ(pages_of_tile_words(*rec, at), fmt::format("page {}", page_of(*rec, 1, 8)));
 }
 
+// Two entries side by side, whose pages stand in one column: the left entry's in an upper row, so its line passes the
+// other page on one of its sides.
+TEST(Pages, LinesFromTheTableTakeTheSideWhereTheyDoNotCross) {
+  const PageWay upper{100, 130, 60}, below{160, 95, 95};
+  EXPECT_EQ(on_the_left({upper, below}), (std::vector<bool>{true, false}));
+  EXPECT_EQ(on_the_left({upper}), (std::vector<bool>{false}));
+  // The other way round the right lane is free.
+  EXPECT_EQ(on_the_left({{160, 130, 60}, {100, 95, 95}}), (std::vector<bool>{false, false}));
+}
+
 }  // namespace
 }  // namespace attn
