@@ -195,13 +195,13 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
 }
 
 // From Step to Bench with this problem, and from Bench to Step with the chosen kernel at a size that Step can show.
-// For who is new here: one quiet line that begins the first lesson, until it is closed.
+// For who is new here: one quiet line that begins the first chapter, until it is closed.
 float draw_greeting(const State& state, float x, float right, Commands& commands) {
   const ImVec2 window = ImGui::GetMainViewport()->Size;
   if (!state.preferences.greet || state.view.workspace != Workspace::step) return x;
   if (doors_have_room(state, window.x, window.y)) return x;
   const Style& s = style();
-  constexpr std::string_view kWords = marked("New here? Start with a 2-minute lesson");
+  constexpr std::string_view kWords = marked("New here? Start with a 2-minute chapter");
   const float width = text_width(Face::text, kSmallSize, kWords) + s.px(20), cross = s.px(22);
   if (x + width + cross > right) return x;
   if (bar_button(tr("New here"), x, width)) {
@@ -211,7 +211,7 @@ float draw_greeting(const State& state, float x, float right, Commands& commands
   const Token ink = ImGui::IsItemHovered() ? Token::text : Token::dim;
   draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::text, kSmallSize, colour(s.theme, ink),
                kWords);
-  tooltip(tr("Starts the lesson \"The wall\": what does not fit on the chip, and how far away memory is"));
+  tooltip(tr("Starts chapter 0, \"The wall\": what does not fit on the chip, and how far away memory is"));
   if (bar_button(tr("Close this line"), x + width, cross)) commands.emplace_back(CloseGreeting{});
   const ImVec2 c = last_item().centre();
   const ImU32 line = colour(s.theme, ImGui::IsItemHovered() ? Token::text : Token::dim);

@@ -118,9 +118,7 @@ const std::vector<Asked> kQuestions{
      {find("Random"), press(ImGuiMod_Ctrl | ImGuiKey_Z)},
      [](TestWindow& w) { return preset(w, "blackboard"); }},
     // Learn
-    {"Where do I begin?",
-     {find("Start the first lesson")},
-     [](TestWindow& w) { return lesson(w, "weighted-average"); }},
+    {"Where do I begin?", {find("Start the first chapter")}, [](TestWindow& w) { return lesson(w, "wall"); }},
     {"Can I do it by hand?", {press(kLearnKey), find("By hand")}, [](TestWindow& w) { return lesson(w, "by-hand"); }},
     {"Why is the maximum subtracted?",
      {press(kLearnKey), find("The safe softmax")},

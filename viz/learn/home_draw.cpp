@@ -259,8 +259,8 @@ void draw_learn_home(const LearnScene& learn, CardUiState& ui, Commands& command
   const bool later = std::any_of(learn.chapters.begin(), learn.chapters.end(), gone_through);
   if (!next) {
     draw_text(ImGui::GetWindowDrawList(), {at.x + s.px(16), y + s.px(16)}, Face::text, 15, colour_of(Token::dim),
-              for_hands(tr("There are no lessons here. To open your own lessons, press Ctrl+O."),
-                        tr("There are no lessons here. You can open your own lessons like any other file.")));
+              for_hands(tr("There are no chapters here. To open your own, press Ctrl+O."),
+                        tr("There are no chapters here. You can open your own like any other file.")));
   } else {
     const ChapterScene& c = learn.chapters[*next];
     const float hero = s.px(width >= s.px(620) ? kHeroHeight : kHeroNarrow);

@@ -49,7 +49,7 @@ PaletteEntry formula(const Problem& problem) {
   e.formula = {
       letter("O", o),    word(" = softmax( ", Token::text), letter("Q", q), word(" ", Token::text), letter("K", k),
       letter("T", k, 1), word(" / √D ) ", Token::text),     letter("V", v)};
-  e.door = tr("Start the first lesson");
+  e.door = tr("Start chapter 1");
   e.commands = {StartLesson{"weighted-average", ""}};
   return e;
 }

@@ -353,7 +353,7 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
   Pen pen{ImGui::GetWindowDrawList(), origin.x + pad, origin.y, in.width() - bar, sizes};
   if (low) pen.gap(4);  // letters of formulas stand higher than words
   if (card.away) {
-    if (accent_button(pen.line(kCardButton), "##lesson_return", tr("Back to the lesson"), true) ||
+    if (accent_button(pen.line(kCardButton), "##lesson_return", tr("Back to the chapter"), true) ||
         (takes_keys && !ImGui::GetIO().WantTextInput && key_pressed(ImGuiKey_Backspace)))
       commands.emplace_back(BackToLesson{});
     pen.gap(12);

@@ -185,7 +185,7 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   }
   const auto [cross, close] = mark(places.close, "##lesson_close");
   const ImU32 ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
-  tooltip(tr("Leave the lesson and restore your own problem"));
+  tooltip(tr("Leave the chapter and restore your own problem"));
   if (close) commands.emplace_back(LeaveLesson{});
   draw_cross(pen.list, cross, ink);
   if (own_line) {
