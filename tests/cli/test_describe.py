@@ -35,6 +35,18 @@ def everything():
     return {"": options_of(whole)} | {name: options_of(run(name, "--help").stdout) for name in commands_of(whole)}
 
 
+def descriptions(table):
+    """Each option says what it does, beside it or, behind a long one, in the next line."""
+    for name in table:
+        lines = run(*([name] if name else []), "--help").stdout.splitlines()
+        for n, line in enumerate(lines):
+            if not re.match(r"^  -", line):
+                continue
+            beside = re.search(r"\S {2,}\S", line)
+            below = n + 1 < len(lines) and re.match(r"^ {12,}\S", lines[n + 1])
+            report.check(beside or below, f"{name} --help: {line.strip()} has no description")
+
+
 def manual(table, folder):
     page = run("--man").stdout
     plain = re.sub(r"\\f[BIR]", "", page.replace("\\-", "-"))
@@ -131,6 +143,7 @@ def installation(folder):
 with tempfile.TemporaryDirectory() as made:
     all_of_it = everything()
     report.check(len(all_of_it) >= 10 and all(all_of_it.values()), f"--help names {sorted(all_of_it)}")
+    descriptions(all_of_it)
     manual(all_of_it, pathlib.Path(made))
     completion(all_of_it, pathlib.Path(made))
     installation(pathlib.Path(made))

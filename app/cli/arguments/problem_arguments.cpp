@@ -147,7 +147,8 @@ void OptionArguments::add_to(Parser parser, bool what_if) {
 }
 
 void OptionArguments::add_set_to(Parser parser) {
-  parser.add_repeated("--set", set, tr("Set an option of the kernel by name; can be repeated; see `list`"))
+  parser
+      .add_repeated("--set", set, tr("Option of the kernel, such as ranks=4 for a ring; can be repeated; see `list`"))
       ->type_name("NAME=VALUE");
 }
 
@@ -336,9 +337,9 @@ void DocumentArguments::add_to(Parser parser, const std::string& scale_option) {
   parser.add_flag("--pages-in-order", pages_in_order, tr("What if the pages are stored in key order"));
   parser.add_option("--q", q, tr("Your own Q; needs --k and --v. The files determine the shape and dtype"))
       ->type_name("FILE.npy");
-  parser.add_option("--k", k)->type_name("FILE.npy");
-  parser.add_option("--v", v)->type_name("FILE.npy");
-  parser.add_option("--bias", bias)->type_name("FILE.npy");
+  parser.add_option("--k", k, tr("Your own K, in the dtype of --q"))->type_name("FILE.npy");
+  parser.add_option("--v", v, tr("Your own V, for each key of --k"))->type_name("FILE.npy");
+  parser.add_option("--bias", bias, tr("Your own bias, added to the scaled scores"))->type_name("FILE.npy");
   problem.add_to(parser, scale_option);
   options.add_to(parser, true);
 }
