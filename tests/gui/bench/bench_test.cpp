@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ostream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -359,6 +360,10 @@ struct Size {
   int width, height;
   float scale;
 };
+
+void PrintTo(const Size& size, std::ostream* out) {
+  *out << size.width << 'x' << size.height << " at " << size.scale;
+}
 
 class BenchSizeTest : public BenchTest, public ::testing::WithParamInterface<Size> {};
 

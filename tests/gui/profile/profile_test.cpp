@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -199,6 +200,11 @@ struct Sizes {
   int width, height;
   float scale;
 };
+
+void PrintTo(const Sizes& size, std::ostream* out) {
+  *out << size.width << 'x' << size.height << " at " << size.scale;
+}
+
 class ProfileSizeTest : public ::testing::TestWithParam<Sizes> {};
 
 // Every card is there and no wider than the window; what does not fit its height is scrolled to.

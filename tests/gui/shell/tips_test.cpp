@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,10 @@ struct Size {
   int width, height;
   float scale;
 };
+
+void PrintTo(const Size& size, std::ostream* out) {
+  *out << size.width << 'x' << size.height << " at " << size.scale;
+}
 
 // Whether a tip of this size has room at some side of the item.
 bool has_room(const ImRect& item, ImVec2 tip, ImVec2 screen, float gap) {
@@ -106,7 +111,10 @@ TEST_P(EveryTooltip, LiesInTheWindowAndClearOfWhatItExplains) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, EveryTooltip,
-                         ::testing::Values(Size{1280, 720, 1}, Size{1440, 900, 1}, Size{2880, 1800, 2}));
+                         ::testing::Values(Size{1280, 720, 1}, Size{1440, 900, 1}, Size{2880, 1800, 2}),
+                         [](const auto& size) {
+                           return std::to_string(size.param.width) + "x" + std::to_string(size.param.height);
+                         });
 
 // Pressed, a button's tooltip goes and stays away until the pointer has left: it would lie on what the press brought.
 TEST(TooltipOfAButton, GoesWhenItIsPressed) {
