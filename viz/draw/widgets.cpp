@@ -159,7 +159,7 @@ namespace {
 Box tooltip_screen() {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const Box window{viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y}};
-  return window.grown(-style().px(4));
+  return window.grown(-style().px(8));
 }
 
 // Dear ImGui adds the second tooltip of a frame to the first, which was placed for its own size.
