@@ -66,7 +66,8 @@ const SideBySide& side_by_side_of(const Recording& rec) {
                                                           .lane_words = lane_state_words,
                                                           .meanwhile = meanwhile_words,
                                                           .tiles_step = tiles_step,
-                                                          .on_its_way = on_its_way},
+                                                          .on_its_way = on_its_way,
+                                                          .lies_in_slot = lies_in_slot},
                                                SideBySide{.tiles = draw_ranks}};
   return kWays.at(static_cast<std::size_t>(order_row(rec.order).abreast));
 }

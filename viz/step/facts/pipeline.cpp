@@ -381,11 +381,30 @@ EventIndex tiles_step(const Recording& rec, EventIndex e, std::int32_t row) {
   return orders::hopper::last_of_lane(rec, e, lane).value_or(e);
 }
 
-bool on_its_way(const Recording& rec, EventIndex e, bool of_v, std::int32_t j) {
+namespace {
+
+template <class Fits>
+bool any_slot(const Recording& rec, EventIndex e, bool of_v, std::int32_t j, Fits fits) {
   if (order_row(rec.order).abreast != Abreast::rows) return false;
   const auto ring = orders::hopper::ring_after(rec, e);
-  return std::ranges::any_of(
-      ring, [&](const RingSlot& s) { return s.of_v == of_v && s.j == j && s.state == SlotState::asked; });
+  return std::ranges::any_of(ring, [&](const RingSlot& s) { return s.of_v == of_v && s.j == j && fits(s.state); });
+}
+
+}  // namespace
+
+bool on_its_way(const Recording& rec, EventIndex e, bool of_v, std::int32_t j) {
+  return any_slot(rec, e, of_v, j, [](SlotState state) { return state == SlotState::asked; });
+}
+
+bool lies_in_slot(const Recording& rec, EventIndex e, bool of_v, std::int32_t j) {
+  if (order_row(rec.order).abreast != Abreast::rows) return false;
+  // The step that has the product still shows what it was made of: the consumer lets go behind it.
+  for (std::int32_t c = 0; c < rec.query_tiles(); ++c)
+    if (const auto last = orders::hopper::last_of_lane(rec, e, c);
+        last && rec.events[*last].id.j == j && rec.after(*last, of_v ? Slot::v : Slot::k) != kNoVersion)
+      return true;
+  return any_slot(rec, e, of_v, j,
+                  [](SlotState state) { return state == SlotState::landed || state == SlotState::read; });
 }
 
 }  // namespace attn

@@ -79,5 +79,7 @@ TextRuns meanwhile_words(const Recording& rec, EventIndex e);
 EventIndex tiles_step(const Recording& rec, EventIndex e, std::int32_t row);
 // K or V of a key tile is on its way.
 bool on_its_way(const Recording& rec, EventIndex e, bool of_v, std::int32_t j);
+// It lies in its slot: from when it landed until the last consumer let it go, for all of them alike.
+bool lies_in_slot(const Recording& rec, EventIndex e, bool of_v, std::int32_t j);
 
 }  // namespace attn

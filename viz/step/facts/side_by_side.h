@@ -45,6 +45,8 @@ struct SideBySide {
   EventIndex (*tiles_step)(const Recording& rec, EventIndex e, std::int32_t row) = nullptr;
   // K or V of a key tile is on its way.
   bool (*on_its_way)(const Recording& rec, EventIndex e, bool of_v, std::int32_t j) = nullptr;
+  // It lies in its slot, for all that read it.
+  bool (*lies_in_slot)(const Recording& rec, EventIndex e, bool of_v, std::int32_t j) = nullptr;
 };
 
 const SideBySide& side_by_side_of(const Recording& rec);

@@ -91,6 +91,21 @@ TextRuns title_of(const ColumnLook& column, const TilesScene& scene, const Recor
   return title;
 }
 
+// The tile that the next event of this query tile will make.
+void find_next(TilesScene& scene, const Recording& rec, EventIndex e) {
+  if (e + 1 >= rec.events.size()) return;
+  const EventId& id = rec.events[e + 1].id;
+  const EventId& now = rec.events[e].id;
+  if (id.b != now.b || id.h != now.h || id.i != now.i || id.j != now.j) return;
+  const PhaseLook& phase = scene.look->phase(id.phase);
+  if (!phase.fills || !phase.lights) return;
+  // What is in flight says so already.
+  if (scene.tiles[static_cast<std::size_t>(*phase.lights)].flight) return;
+  scene.next_column = *phase.lights;
+  scene.next_any = !scene.tiles[static_cast<std::size_t>(scene.next_column)].live;
+  scene.next = tr("next");
+}
+
 }  // namespace
 
 void add_titles(TilesScene& scene, const Recording& rec, OutputReading reading) {
@@ -107,6 +122,7 @@ void add_titles(TilesScene& scene, const Recording& rec, OutputReading reading) 
         : side.tile.by_key ? title_above(side.tile, scene.at, *scene.look)
                            : TextRuns{letter(std::string(slot_row(side.tile.slot).letter), side.tile.hue)};
   }
+  find_next(scene, rec, e);
 }
 
 }  // namespace attn

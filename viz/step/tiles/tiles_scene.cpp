@@ -47,6 +47,7 @@ struct Builder {
   }
   bool loaded(VersionId id, Slot slot) const;
   void fill(TileScene& tile, VersionId id) const;
+  void lay_in_slot(TileScene& tile, EventIndex now) const;
   void mark_masked(TileScene& tile) const;
   std::int32_t columns_of(Slot slot) const;
   TileScene tile(Slot slot, bool transposed = false) const;
@@ -83,6 +84,18 @@ void Builder::fill(TileScene& tile, VersionId id) const {
       cell.shade = scale.shade(cell.value);
     }
   }
+}
+
+// K or V as it lies in its slot, whether this consumer already found it, or has let it go before others.
+void Builder::lay_in_slot(TileScene& tile, EventIndex now) const {
+  const auto lies = side_by_side_of(rec).lies_in_slot;
+  if (lies == nullptr || tile.live || at.j < 0 || !lies(rec, now, tile.slot == Slot::v, at.j)) return;
+  for (const OrderPhase& phase : order_row(rec.order).phases) {
+    if (std::ranges::find(phase.brings, tile.slot) == phase.brings.end()) continue;
+    const std::optional<EventIndex> found = rec.find({at.b, at.h, std::max(at.i, 0), at.j, phase.phase});
+    if (found && rec.after(*found, tile.slot) != kNoVersion) fill(tile, rec.after(*found, tile.slot));
+  }
+  tile.made = tile.brought = false;
 }
 
 // Masked scores are hatched once the mask is applied, masked weights always.
@@ -290,30 +303,9 @@ void mark_flights(TilesScene& scene, const Recording& rec, EventIndex now) {
   if (!scene.v.live && on_its_way(rec, now, true, scene.at.j)) put_in_flight(scene.v);
 }
 
-// The tile that the next event of this query tile will make.
-void find_next(TilesScene& scene, const Recording& rec, EventIndex e) {
-  if (e + 1 >= rec.events.size()) return;
-  const EventId& id = rec.events[e + 1].id;
-  const EventId& now = rec.events[e].id;
-  if (id.b != now.b || id.h != now.h || id.i != now.i || id.j != now.j) return;
-  const PhaseLook& phase = scene.look->phase(id.phase);
-  if (!phase.fills || !phase.lights) return;
-  // What is in flight says so already.
-  if (scene.tiles[static_cast<std::size_t>(*phase.lights)].flight) return;
-  scene.next_column = *phase.lights;
-  scene.next_any = !scene.tiles[static_cast<std::size_t>(scene.next_column)].live;
-  scene.next = tr("next");
-}
-
-}  // namespace
-
-CellRef TileScene::ref(std::int32_t r, std::int32_t c) const {
-  if (transposed) return {slot, first_col + c, first_row + r};
-  return {slot, first_row + r, first_col + c};
-}
-
-TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& selection, OutputReading reading,
-                       const TensorScales& scales) {
+// After step e, with what others have made of the slots until step `now`.
+TilesScene scene_until(const Recording& rec, EventIndex e, EventIndex now, const Selection& selection,
+                       OutputReading reading, const TensorScales& scales) {
   TilesScene scene;
   const OrderLook& look = look_at(rec, std::min<EventIndex>(e, static_cast<EventIndex>(rec.events.size() - 1)));
   scene.look = &look;
@@ -322,6 +314,7 @@ TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& sele
   scene.reading = reading;
   scene.at = place_of(rec, e, selection);
   e = scene.at.event;
+  now = std::max(now, e);
   const Builder build{rec, e, scene.at, reading, scales};
   scene.tiles.resize(look.column_count());
   scene.captions.resize(look.column_count());
@@ -363,24 +356,29 @@ TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& sele
     never(scene.k), never(scene.v);
     for (const Column c : scene.columns) never(of(c));
   }
-  mark_flights(scene, rec, e);
+  for (TileScene* tile : {&scene.k, &scene.v}) build.lay_in_slot(*tile, now);
+  mark_flights(scene, rec, now);
   add_titles(scene, rec, reading);
   add_captions(scene, rec, e);
-  find_next(scene, rec, e);
   return scene;
+}
+
+}  // namespace
+
+CellRef TileScene::ref(std::int32_t r, std::int32_t c) const {
+  if (transposed) return {slot, first_col + c, first_row + r};
+  return {slot, first_row + r, first_col + c};
+}
+
+TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& selection, OutputReading reading,
+                       const TensorScales& scales) {
+  return scene_until(rec, e, 0, selection, reading, scales);
 }
 
 TilesScene tiles_scene(const Recording& rec, EventIndex e, EventIndex now, const Selection& selection,
                        const TensorScales& scales) {
-  TilesScene scene = tiles_scene(rec, e, selection, OutputReading::as_summed, scales);
+  TilesScene scene = scene_until(rec, e, now, selection, OutputReading::as_summed, scales);
   if (side_by_side_of(rec).on_its_way == nullptr || now <= e) return scene;
-  for (TileScene* tile : {&scene.k, &scene.v}) {
-    if (!tile->flight) continue;
-    tile->flight = false;
-    for (Cell& cell : tile->cells)
-      if (cell.look == CellLook::flight) cell.look = CellLook::empty;
-  }
-  mark_flights(scene, rec, now);
   // What this step did not make stood there before.
   for (const Column c : scene.columns) scene.tiles[static_cast<std::size_t>(c)].made = false;
   scene.k.made = scene.v.made = scene.next_any = false;

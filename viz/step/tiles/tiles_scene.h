@@ -105,7 +105,7 @@ TilesScene tiles_scene(const Recording& rec, EventIndex e, EventIndex now, const
 // While a question is open: what is asked stands in the very tile that comes next, whose tag would lie on it, and how
 // its numbers are made may be the answer (fold.cpp).
 void keep_answers_back(TilesScene& scene);
-// What stands over each tile (tile_titles.cpp); tiles_scene() calls it.
+// What stands over each tile, and which tile comes next (tile_titles.cpp); tiles_scene() calls it.
 void add_titles(TilesScene& scene, const Recording& rec, OutputReading reading);
 // |value - fp64| of a drawn cell is at most this. 0 without `exact`, and for inputs.
 double cell_bound(const Recording& rec, const TilesScene& scene, const TileScene& tile, std::int32_t r, std::int32_t c,

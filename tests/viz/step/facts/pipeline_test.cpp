@@ -10,6 +10,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/options.h"
+#include "kernels/orders/hopper/moments.h"
 #include "kernels/orders/hopper/names.h"
 #include "kernels/orders/hopper/recorded.h"
 #include "viz/step/facts/abreast.h"
@@ -173,6 +174,47 @@ TEST(PipelineView, TilesInFlightHaveNoNumbers) {
     }
   }
   EXPECT_GT(flights, 100U);
+}
+
+// A slot has one truth: K or V that lies in it has its numbers for both consumers, until both have let it go.
+TEST(PipelineView, WhatLiesInASlotIsShownAlikeToBothConsumers) {
+  const Recording rec = recorded();
+  const TensorScales scales = scales_of(rec);
+  std::size_t held = 0, alone = 0, freed = 0;
+  for (EventIndex now = 0; now < rec.events.size(); ++now) {
+    const auto ring = orders::hopper::ring_after(rec, now);
+    for (const bool of_v : {false, true}) {
+      std::vector<std::pair<std::int32_t, std::vector<float>>> shown;  // by consumer: key tile and numbers
+      for (std::int64_t lane = 0; lane < abreast(rec); ++lane) {
+        const auto e = last_abreast(rec, now, lane);
+        if (!e || rec.events[*e].id.j < 0) continue;
+        const std::int32_t j = rec.events[*e].id.j;
+        const auto slot = std::ranges::find_if(ring, [&](const auto& s) { return s.of_v == of_v && s.j == j; });
+        bool lies = slot != ring.end() && (slot->state == orders::hopper::SlotState::landed ||
+                                           slot->state == orders::hopper::SlotState::read);
+        // A consumer lets go behind the step that has its product.
+        for (std::int64_t c = 0; c < abreast(rec); ++c)
+          if (const auto last = last_abreast(rec, now, c); last && rec.events[*last].id.j == j)
+            lies = lies || rec.events[*last].id.phase == (of_v ? Phase::output : Phase::scores);
+        const TilesScene scene = tiles_scene(rec, *e, now, {}, scales);
+        const TileScene& tile = of_v ? scene.v : scene.k;
+        std::vector<float> numbers;
+        for (const Cell& cell : tile.cells)
+          if (cell.look == CellLook::value) numbers.push_back(cell.value);
+        ASSERT_EQ(numbers.size() == tile.cells.size(), lies) << now << (of_v ? " V" : " K") << j << " " << lane;
+        held += lies;
+        freed += !lies;
+        alone += lies && slot->let_go == 1;
+        shown.emplace_back(j, numbers);
+      }
+      if (shown.size() == 2 && shown[0].first == shown[1].first) {
+        EXPECT_EQ(shown[0].second, shown[1].second);
+      }
+    }
+  }
+  EXPECT_GT(held, 100U);
+  EXPECT_GT(alone, 20U) << "one has let it go, the other has not";
+  EXPECT_GT(freed, 100U);
 }
 
 TEST(PipelineView, AMomentOfTheAxisIsTheLastStepThatBeganByThen) {
