@@ -149,7 +149,7 @@ TEST_F(PipelineWindow, BothConsumersAndTheProducerAreNamed) {
   open();
   const auto texts = drawn_at(step(1, 1, Phase::scores));
   for (const char* text : {"Consumer 0", "Consumer 1", "Producer", "Ring", "Consumers", "producer", "consumer 0",
-                           "consumer 1", "K 0", "V 0"})  // lanes this low name every second slot
+                           "consumer 1", "K 0, 1", "V 0, 1"})  // slots this low are named together
     EXPECT_TRUE(has(texts, text)) << text;
 }
 

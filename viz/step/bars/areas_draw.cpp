@@ -17,6 +17,7 @@ namespace {
 constexpr float kSpelledPad = 10;
 constexpr float kFoldBelow = 1340, kMinTiles = 170;
 constexpr float kMostLanes = 236;    // of a card with lanes in it
+constexpr float kMoreForLanes = 16;  // than for a track
 constexpr float kTwoTabLines = 480;  // below that width the charts' tabs take two lines
 constexpr float kPhoneTimeline = 116, kPhoneChart = 236, kPhoneTraffic = 200;
 constexpr float kPhoneTabs = 40;    // more for two lines of tabs for fingers
@@ -56,6 +57,7 @@ StepAreas step_areas(const Box& all, const StepRoom& room) {
                    : height < 420  ? 91
                    : height < 700  ? 100
                                    : 112;
+  if (way.track != nullptr && !squat && !touch) timeline += kMoreForLanes;
   float middle = height - strip - timeline - strip_gap - (a.has_timeline ? kStepGutter : 0);
   // Lanes have what neither tiles nor loops would fill.
   if (a.has_timeline && a.has_tiles && way.track != nullptr && way.card != nullptr && middle >= kLowest) {

@@ -172,7 +172,47 @@ void draw_loop(const Box& in, const Loop& loop, const char* id, bool by_lane, Co
 
 // ---- lanes
 
-constexpr float kLaneLabel = 84, kLettered = 13, kLeastName = 9.5F;  // logical
+constexpr float kLaneLabel = 84, kLettered = 13, kLeastName = 11, kBetweenRows = 2;  // logical
+
+// Slots have letters where that leaves consumers theirs; else consumers alone.
+struct LaneHeights {
+  float producer = 8, consumer = 20, slot = kLettered;  // logical
+  float of(const LaneRow& row) const { return row.consumer ? consumer : row.slot ? slot : producer; }
+};
+LaneHeights lane_heights(std::span<const LaneRow> rows, float room) {
+  constexpr float kGoodConsumer = 18, kMostSlot = 18, kLowSlot = 0.55F;  // of a consumer's
+  float consumers = 0, slots = 0, others = 0;
+  for (const LaneRow& row : rows) (row.consumer ? consumers : row.slot ? slots : others) += 1;
+  room -= kBetweenRows * static_cast<float>(rows.size());
+  LaneHeights h;
+  const float left = room - others * h.producer;
+  const float slot = (left - consumers * kGoodConsumer) / std::max(slots, 1.0F);
+  if (slot >= kLettered) {
+    h.slot = std::min(slot, kMostSlot);
+    h.consumer = (left - slots * h.slot) / std::max(consumers, 1.0F);
+    return h;
+  }
+  h.consumer = std::max(1.0F, room / (consumers + (slots + others) * kLowSlot));
+  if (h.consumer < kLettered && room > consumers * kLettered) h.consumer = kLettered;
+  h.slot = h.producer = std::max(1.0F, (room - consumers * h.consumer) / std::max(slots + others, 1.0F));
+  return h;
+}
+
+// Names of slots that would touch stand together: "K 0, 1".
+std::string label_of(std::span<const LaneRow> rows, std::size_t first, std::size_t count) {
+  std::string words = rows[first].label;
+  for (std::size_t n = first + 1; n < first + count; ++n)
+    words += ", " + rows[n].label.substr(rows[n].label.find(' ') + 1);
+  return words;
+}
+// How many rows from `n` on have one name; 0: it is that of a row before.
+std::size_t rows_of_label(std::span<const LaneRow> rows, std::size_t n, bool together) {
+  if (!rows[n].slot || !together) return 1;
+  if (n > 0 && rows[n - 1].slot && rows[n - 1].ink == rows[n].ink) return 0;
+  std::size_t count = 1;
+  while (n + count < rows.size() && rows[n + count].slot && rows[n + count].ink == rows[n].ink) ++count;
+  return count;
+}
 
 struct LaneAxis {
   const PipelineView& view;
@@ -187,8 +227,9 @@ struct LaneAxis {
 };
 
 // No taller than its bar, and clear of the line at `now`.
-void draw_span_letter(ImDrawList* list, const Box& box, const LaneSpan& span, ImU32 ink, float now) {
-  if (span.letter.empty() || box.height() < style().px(kLettered)) return;
+void draw_span_letter(ImDrawList* list, const Box& box, const LaneSpan& span, ImU32 ink, float now,
+                      bool patched = false) {
+  if (span.letter.empty() || box.height() < style().px(kLettered) - 0.5F) return;
   const std::string words = span.tile >= 0 ? fmt::format("{}{}", span.letter, span.tile) : span.letter;
   for (const auto& text : {words, span.letter}) {
     const float wide = text_width(Face::text, 11, text) + style().px(3), gap = style().px(2);
@@ -198,6 +239,10 @@ void draw_span_letter(ImDrawList* list, const Box& box, const LaneSpan& span, Im
       (now - box.min.x > box.max.x - now ? part.max.x : part.min.x) =
           now - box.min.x > box.max.x - now ? now - gap : now + gap;
     if (wide > part.width()) continue;
+    const float middle = part.centre().x, half = wide / 2;
+    if (patched)  // on hatching
+      list->AddRectFilled({middle - half, part.min.y + style().px(1)}, {middle + half, part.max.y - style().px(1)},
+                          faded(colour_of(Token::card), 0.88F), style().px(2));
     draw_text_in(list, part, Align::centre, Face::text, 11, ink, text);
     return;
   }
@@ -222,6 +267,8 @@ void draw_span(ImDrawList* list, const Box& row, const LaneAxis& axis, const Lan
     case SpanLook::flight:
       draw_hatch(list, box, faded(hue, 0.65F), 4);
       draw_outline(list, box, hue, 1, 1);
+      draw_span_letter(list, box, span, past ? colour_of(span.ink) : colour_of(Token::dim), axis.x_of(axis.view.now),
+                       true);
       break;
     case SpanLook::landed:
       list->AddRectFilled(box.min, box.max, faded(hue, 0.28F));
@@ -328,24 +375,23 @@ void draw_pipeline_lanes(const Box& box, const PipelineView& view, bool future, 
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const LaneAxis axis{view, {{box.min.x + s.px(kLaneLabel), box.min.y}, {box.max.x, box.max.y - s.px(13)}}};
-  // There is most to see of a consumer.
-  float weight = 0;
-  const auto weight_of = [](const LaneRow& row) { return row.consumer ? 2.2F : 1.0F; };
-  for (const LaneRow& row : view.rows) weight += weight_of(row);
-  const float gap = s.px(2),
-              unit = (axis.plot.height() - gap * static_cast<float>(view.rows.size())) / std::max(weight, 1.0F);
+  const LaneHeights heights = lane_heights(view.rows, axis.plot.height() / s.scale);
+  const float gap = s.px(kBetweenRows);
+  const bool together = heights.slot + kBetweenRows < kLeastName + 1;
   float y = box.min.y;
   const ImVec2 pointer = ImGui::GetMousePos();
   std::string pointed;
-  for (const LaneRow& row : view.rows) {
-    const Box place{{axis.plot.min.x, y}, {axis.plot.max.x, y + unit * weight_of(row)}};
+  for (std::size_t n = 0; n < view.rows.size(); ++n) {
+    const LaneRow& row = view.rows[n];
+    const Box place{{axis.plot.min.x, y}, {axis.plot.max.x, y + s.px(heights.of(row))}};
     y = place.max.y + gap;
-    const float size = std::clamp(place.height() / s.scale, 9.0F, 12.0F);
-    // Names that would touch: every second one stays.
-    if (!row.slot || place.height() + gap >= s.px(kLeastName) || (&row - view.rows.data()) % 2 != 0)
-      draw_text_in(list, {{box.min.x, place.min.y}, {place.min.x - s.px(6), place.max.y}}, Align::right,
-                   row.live ? Face::bold : Face::text, size,
-                   row.slot ? colour_of(row.ink) : colour_of(row.live ? Token::text : Token::dim), row.label);
+    if (const std::size_t named = rows_of_label(view.rows, n, together); named > 0) {
+      const float bottom = place.max.y + static_cast<float>(named - 1) * (place.height() + gap);
+      draw_text_in(list, {{box.min.x, place.min.y}, {place.min.x - s.px(6), bottom}}, Align::right,
+                   row.live ? Face::bold : Face::text, row.consumer ? 12 : kLeastName,
+                   row.slot ? colour_of(row.ink) : colour_of(row.live ? Token::text : Token::dim),
+                   label_of(view.rows, n, named));
+    }
     for (LaneSpan span : row.spans) {
       if (!future && span.from > view.now) break;
       if (!future) span.to = std::min(span.to, view.now);
