@@ -1,9 +1,10 @@
 // A recorded pipeline run again by its rules: one lane that copies K and V, a ring of slots, consumers, and tensor
 // cores that take one product after the other. What comes out is derived, never recorded.
 //
-// What a lane's own instructions took, they take again. A slot is asked for once all consumers have let its tile go; a
-// copy is there when its time is over. Products wait for each other in the order in which they were handed over, and
-// each takes one time; or each takes what it took. Exponentials take what they took, whoever else computes them.
+// What a lane's own instructions took, they take again. A slot is asked for once all consumers have let its tile go;
+// one that is handed on is let go at the end of that, the latest that the stamps around it allow. A copy is there when
+// its time is over. Products wait for each other in the order in which they were handed over, and each takes one time;
+// or each takes what it took. Exponentials take what they took, whoever else computes them.
 #pragma once
 
 #include <cstdint>
