@@ -67,7 +67,7 @@ std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page, const
     }
   };
   if (page == ProfilePage::timeline) {
-    if (timeline == nullptr || timeline->strip_words.empty()) to_bench();  // Bench has the kernel that is shown
+    if (timeline == nullptr || !timeline->of_other_kernel) to_bench();  // Bench has the kernel that is shown
     return chips;
   }
   if (page == ProfilePage::heartbeat) {

@@ -1,6 +1,7 @@
 #include "viz/profile/timeline/bands_draw.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,8 +12,6 @@
 
 namespace attn {
 namespace {
-
-constexpr float kWeakest = 0.28F, kStrongest = 0.75F, kShown = 1;  // the shown block is above all
 
 // All of them are one area from the first end on; what works covers it up to its own line's end, seams and all.
 void draw_tail(ImDrawList* list, const BandPlot& plot, const std::vector<double>& ends) {
@@ -49,19 +48,26 @@ void draw_tail_name(ImDrawList* list, const BandPlot& plot, const std::vector<do
 void draw_band(ImDrawList* list, const BandPlot& plot, const BlockBand& b) {
   const Style& s = style();
   const float line = plot.line(), top = plot.box.min.y + line * static_cast<float>(b.row);
-  const float high = std::max(1.0F, line - (line > 3 ? 1 : 0));
+  const float high = std::max(1.0F, line - (line >= 3 ? 1 : 0));
   const auto places = static_cast<float>(plot.scene.band_places), place = static_cast<float>(b.place);
   const float y = top + high * place / places, low = top + high * (place + 1) / places;
   const ImU32 hue = kernel_colour(s.theme, plot.scene.timeline->kernel), card = colour(s.theme, plot.ground);
   for (std::size_t n = 0; n < b.parts.size(); ++n) {
     const BlockBand::Part& part = b.parts[n];
-    const float strength = b.shown ? kShown : kWeakest + (kStrongest - kWeakest) * part.length;
+    const float strength = b.shown ? kShownBand : kWeakestBand + (kStrongestBand - kWeakestBand) * part.length;
     list->AddRectFilled({plot.x_of(part.from_ns), y}, {plot.x_of(part.to_ns), low}, faded(hue, strength));
     if (n > 0) list->AddRectFilled({plot.x_of(part.from_ns), y}, {plot.x_of(part.from_ns) + s.px(1), low}, card);
   }
 }
 
 }  // namespace
+
+Box even_lines(const Box& box, std::int32_t lines) {
+  const float top = std::round(box.min.y),
+              line = std::floor((box.max.y - top) / static_cast<float>(std::max(lines, 1)));
+  if (line < 1) return box;
+  return {{box.min.x, top}, {box.max.x, top + line * static_cast<float>(std::max(lines, 1))}};
+}
 
 void draw_bands(ImDrawList* list, const BandPlot& plot, bool named) {
   const std::vector<double> ends = row_ends(plot.scene);

@@ -87,17 +87,17 @@ void draw_all(const PipelineScene& scene, Commands& commands) {
   draw_text_in(list, {at, {at.x + room.x, at.y + s.px(kHead)}}, Align::left, Face::bold, 13,
                colour(s.theme, Token::text), tr("All blocks"));
   const float left = at.x + text_width(Face::bold, 13, tr("All blocks")) + s.px(12);
-  const std::string words = tr("One line per SM, sorted by end time; hatched where no block is left.");
+  const std::string words = tr("A line per SM; hatched: no block left; strongest: the block above.");
   draw_text_in(list, {{left, at.y}, {at.x + room.x, at.y + s.px(kHead)}}, Align::left, Face::text, 12,
                colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, at.x + room.x - left));
   draw_paragraph(list, {at.x, at.y + s.px(kHead)}, room.x, 12, {{scene.tail, Face::text, Token::text, 0, false}},
                  kMostTail);
   const Box box{{at.x + s.px(kSms), at.y + s.px(kHead) + tail_height(scene, room.x)},
                 {at.x + room.x, at.y + room.y - s.px(18)}};
-  const BandPlot plot{scene, box, scene.launch_ns};
+  const BandPlot plot{scene, even_lines(box, scene.band_rows), scene.launch_ns};
   draw_sms(list, plot, at.x);
   draw_bands(list, plot, true);
-  const Box axis{{box.min.x, box.max.y}, {box.max.x, box.max.y + s.px(18)}};
+  const Box axis{{box.min.x, plot.box.max.y}, {box.max.x, plot.box.max.y + s.px(18)}};
   draw_text_in(list, axis, Align::left, Face::mono, 11, colour(s.theme, Token::dim), "0");
   draw_text_in(list, axis, Align::right, Face::mono, 11, colour(s.theme, Token::dim),
                fmt::format("{:.1f} µs", scene.launch_ns * 1e-3));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,7 +18,8 @@ namespace {
 
 // Logical pixels: the bar, a line of words, a sample with the space behind it, between two entries.
 constexpr float kBelowWords = 8;  // where there is no bar
-constexpr float kBar = 18, kBelowBar = 4, kLine = 20, kSample = 18, kGap = 6, kBetween = 12;
+constexpr float kBar = 18, kBelowBar = 4, kLine = 20, kSample = 18, kBarSample = 10, kGap = 6, kBetween = 12;
+constexpr float kMostBeside = 0.45F;  // of the width: names beside the bar
 
 // Entries side by side, in as many lines as they take: `place(n, left_top)`. Returns the height of all, pixels.
 template <class Place>
@@ -42,6 +44,7 @@ void draw_words(ImDrawList* list, ImVec2 at, float sample, const std::string& wo
 
 void draw_share(ImDrawList* list, const Box& part, const PathShare& share) {
   const ImU32 hue = colour_of(share.ink);
+  if (share.hollow) return draw_outline(list, part, hue, 1, 1);
   if (!share.hatched) return list->AddRectFilled(part.min, part.max, hue);
   draw_hatch(list, part, faded(hue, 0.7F), 5);
   draw_outline(list, part, hue, 1, 1);
@@ -88,7 +91,7 @@ void draw_sample(ImDrawList* list, const KeyEntry& e, const Box& box) {
                           {{box.centre().x - s.px(5), middle - s.px(7)}, {box.centre().x + s.px(5), middle + s.px(7)}},
                           faded(colour(s.theme, Token::dim), 0.75F), 1, 3);
     case KeyEntry::Of::joined:
-      return list->AddRectFilled(box.min, box.max, joined_ink());
+      return draw_joined(list, box);
     case KeyEntry::Of::operation:
     case KeyEntry::Of::look:
       return draw_stretch_sample(list, e, box);
@@ -100,34 +103,112 @@ constexpr float kNames = 148;
 
 }  // namespace
 
-float path_bar_height(const PipelineScene& scene) {
-  return style().px(scene.shares.empty() ? kBelowWords : kBar + kBelowBar);
+namespace {
+
+std::string named(const PathShare& share) {
+  return fmt::format("{} {}", share.words, share.value);
+}
+// Its name and share by the longest words that fit; empty: none do.
+std::string name_in(const PathShare& share, float width) {
+  for (const std::string& words : {named(share), fmt::format("{} {}", share.brief, share.value)})
+    if ((words == named(share) || !share.brief.empty()) && text_width(Face::text, 12, words) + style().px(8) <= width)
+      return words;
+  return {};
 }
 
-// In each part what it is, where there is room; all of them for the pointer.
+// Every part has its name: in the bar, or where it is too narrow beside it.
+struct BarLayout {
+  float bar = 0;                           // pixels
+  std::vector<const PathShare*> beside{};  // the bar, by their names
+  bool below = false;                      // there is no room beside it
+};
+BarLayout layout_of(const PipelineScene& scene, float width) {
+  const Style& s = style();
+  const auto laid = [&](float bar) {
+    BarLayout out{bar};
+    float names = 0;
+    for (const PathShare& share : scene.shares) {
+      if (!name_in(share, out.bar * static_cast<float>(share.share)).empty()) continue;
+      out.beside.push_back(&share);
+      names += s.px(kBarSample + kGap + kBetween) + text_width(Face::text, 12, named(share));
+    }
+    return std::pair(out, names);
+  };
+  // The more names stand beside it, the shorter the bar, the fewer it holds.
+  float names = 0;
+  while (true) {
+    auto [out, wide] = laid(width - names);
+    if (wide > kMostBeside * width) break;
+    if (wide <= names) return out;
+    names = wide;
+  }
+  BarLayout all = laid(width).first;
+  all.below = true;
+  return all;
+}
+
+std::vector<std::string> words_of(const std::vector<const PathShare*>& shares) {
+  std::vector<std::string> words;
+  words.reserve(shares.size());
+  for (const PathShare* const share : shares) words.push_back(named(*share));
+  return words;
+}
+
+// The part under the pointer, and what all of them are.
+std::string bar_tip(const PipelineScene& scene, const PathShare& share) {
+  std::string words = fmt::format(
+      "{}: {}, {}", share.words, share.value,
+      duration_text(scene, static_cast<std::int64_t>(share.share * static_cast<double>(scene.length) + 0.5)));
+  if (!scene.answers.empty()) words += "\n" + scene.answers.front().question + "\n" + scene.answers.front().why;
+  return words;
+}
+
+void draw_part(ImDrawList* list, const PathShare& share, const Box& part) {
+  const Style& s = style();
+  draw_share(list, part, share);
+  const std::string words = name_in(share, part.width());
+  if (words.empty()) return;
+  const ImVec2 middle = part.centre();
+  const float room = text_width(Face::text, 12, words) + s.px(8);
+  const Box patch{{middle.x - room / 2, part.min.y + s.px(1)}, {middle.x + room / 2, part.max.y - s.px(1)}};
+  if (share.hatched) list->AddRectFilled(patch.min, patch.max, colour(s.theme, Token::card), s.px(2));
+  draw_text_in(list, part, Align::centre, Face::text, 12,
+               share.hatched || share.hollow ? colour(s.theme, Token::text) : text_on(colour_of(share.ink)), words);
+}
+
+}  // namespace
+
+float path_bar_height(const PipelineScene& scene, float width) {
+  const Style& s = style();
+  if (scene.shares.empty()) return s.px(kBelowWords);
+  const BarLayout layout = layout_of(scene, width);
+  const float names = layout.below ? flow(words_of(layout.beside), kBarSample, width, [](std::size_t, ImVec2) {}) : 0;
+  return s.px(kBar + kBelowBar) + names;
+}
+
 void draw_path_bar(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width) {
   const Style& s = style();
   if (scene.shares.empty()) return;
+  const BarLayout layout = layout_of(scene, width);
   ImGui::SetCursorScreenPos(at);
-  ImGui::InvisibleButton("timeline_path", {width, s.px(kBar)});
-  if (!scene.answers.empty()) tooltip(scene.answers.front().question + "\n" + scene.answers.front().why);
+  ImGui::InvisibleButton("timeline_path", {layout.bar, s.px(kBar)});
+  const float pointer = ImGui::GetIO().MousePos.x;
   float x = at.x;
   for (const PathShare& share : scene.shares) {
-    const float wide = width * static_cast<float>(share.share);
-    const Box part{{x, at.y}, {x + wide, at.y + s.px(kBar)}};
-    draw_share(list, part, share);
+    const float wide = layout.bar * static_cast<float>(share.share);
+    draw_part(list, share, {{x, at.y}, {x + wide, at.y + s.px(kBar)}});
+    if (pointer >= x && pointer < x + wide) tooltip(bar_tip(scene, share));
     x += wide;
-    for (const std::string& words : {fmt::format("{} {}", share.words, share.value), share.value}) {
-      const float room = text_width(Face::text, 12, words) + s.px(8);
-      if (room > wide) continue;
-      const ImVec2 middle = part.centre();
-      const Box patch{{middle.x - room / 2, part.min.y + s.px(1)}, {middle.x + room / 2, part.max.y - s.px(1)}};
-      if (share.hatched) list->AddRectFilled(patch.min, patch.max, colour(s.theme, Token::card), s.px(2));
-      draw_text_in(list, part, Align::centre, Face::text, 12,
-                   share.hatched ? colour(s.theme, Token::text) : text_on(colour_of(share.ink)), words);
-      break;
-    }
   }
+  const ImVec2 names =
+      layout.below ? ImVec2(at.x, at.y + s.px(kBar)) : ImVec2(at.x + layout.bar + s.px(kBetween), at.y);
+  const float room = layout.below ? width : at.x + width - names.x + s.px(kBetween);
+  flow(words_of(layout.beside), kBarSample, room, [&](std::size_t n, ImVec2 place) {
+    const ImVec2 top{names.x + place.x, names.y + place.y};
+    const float middle = top.y + s.px(layout.below ? kLine : kBar) / 2;
+    draw_share(list, {{top.x, middle - s.px(5)}, {top.x + s.px(kBarSample), middle + s.px(5)}}, *layout.beside[n]);
+    draw_words(list, {top.x, middle - s.px(kLine) / 2}, kBarSample, named(*layout.beside[n]));
+  });
 }
 
 float timeline_key_height(const PipelineScene& scene, float width) {

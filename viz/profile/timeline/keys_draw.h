@@ -6,8 +6,8 @@
 
 namespace attn {
 
-// A bar of the path's shares with their words in it, and the pixels that it takes.
-float path_bar_height(const PipelineScene& scene);
+// A bar of the path's shares with their words in it or beside it, and the pixels that it takes.
+float path_bar_height(const PipelineScene& scene, float width);
 void draw_path_bar(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width);
 float timeline_key_height(const PipelineScene& scene, float width);
 void draw_timeline_key(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width);

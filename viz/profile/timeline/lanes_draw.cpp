@@ -12,23 +12,13 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/profile/timeline/scene/followed.h"
 
 namespace attn {
 namespace {
 
 // Logical pixels.
-constexpr float kLeastDrag = 4, kTallRow = 24;
-
-bool is_tall(const TimelineRow& row) {
-  return row.height > kTallRow;
-}
-
-// Where lanes are low, rows without letters are too.
-float height_of(const TimelineRow& row, float tall) {
-  constexpr float kLowRows = 0.8F, kProducerRow = 16;
-  if (is_tall(row)) return row.height * tall;
-  return row.height < kProducerRow && tall < kLowLanes ? row.height * kLowRows : row.height;
-}
+constexpr float kLeastDrag = 4, kMarkArrow = 4, kMarkPad = 6;
 
 // White over all, black in the light theme: the path from end to end, unbroken.
 void draw_path(ImDrawList* list, const Chart& chart) {
@@ -180,7 +170,7 @@ void point_at(ImDrawList* list, const Chart& chart, ImVec2 pointer) {
   if (const TimelineStretch* x = under_pointer(chart, pointer, &row); x != nullptr)
     return tell_of(list, chart, *row, *x);
   const std::int64_t at = chart.clock_of(pointer.x);
-  if (row == nullptr || !row->of_products) return;
+  if (row == nullptr || row->kind != RowKind::products) return;
   for (const auto& [from, to] : chart.scene.idle)
     if (at >= from && at < to)
       return show_tooltip(phrase("Surely idle for {}: no product is in flight, so the tensor cores have no work",
@@ -194,26 +184,14 @@ ChooseTimeSpan whole_block(const PipelineScene& scene) {
   return {0, static_cast<std::int64_t>(std::ceil(static_cast<double>(scene.length) * scene.ns_a_clock))};
 }
 
-float rows_height(const PipelineScene& scene, float tall) {
-  float height = 0;
-  for (const TimelineRow& row : scene.rows) height += height_of(row, tall) + row.gap;
-  return style().px(height);
-}
-
-float tall_rows_height(const PipelineScene& scene) {
-  float height = 0;
-  for (const TimelineRow& row : scene.rows) height += is_tall(row) ? row.height : 0;
-  return style().px(height);
-}
-
-Chart chart_at(const PipelineScene& scene, ImVec2 left_top, float right, float tall) {
+Chart chart_at(const PipelineScene& scene, ImVec2 left_top, float right, const RowHeights& heights) {
   const Style& s = style();
   Chart chart{scene, {left_top, {right, left_top.y}}, {}, {}, {}};
   float y = left_top.y;
   std::vector<RowPlace> places;
   for (const TimelineRow& row : scene.rows) {
     y += s.px(row.gap);
-    const float height = s.px(height_of(row, tall));
+    const float height = s.px(heights.of(row));
     chart.rows.push_back({{left_top.x, y}, {right, y + height}});
     places.push_back({y, y + height});
     y += height;
@@ -226,17 +204,53 @@ Chart chart_at(const PipelineScene& scene, ImVec2 left_top, float right, float t
   return chart;
 }
 
-void draw_time_axis(ImDrawList* list, const Chart& chart, float top) {
+namespace {
+
+// Where the followed key tile is: the room that it takes at an edge of the axis. Nothing where it is in sight.
+Box draw_followed_mark(ImDrawList* list, const Chart& chart, float top, Commands& commands) {
   const Style& s = style();
-  float taken = -1e9F;
+  const PipelineScene& scene = chart.scene;
+  const auto elsewhere = followed_elsewhere(scene);
+  if (!elsewhere) return {};
+  const double us = static_cast<double>(elsewhere->from) * scene.ns_a_clock * 1e-3;
+  const std::string words = phrase("key tile {} at {:.1f} µs", scene.follow, us);
+  const float arrow = s.px(2 * kMarkArrow + kMarkPad), width = text_width(Face::bold, 12, words) + arrow + s.px(8);
+  const float left = elsewhere->before ? chart.plot.min.x : chart.plot.max.x - width;
+  const Box box{{left, top}, {left + width, top + s.px(kTimeAxis - 2)}};
+  const ImU32 ink = colour(s.theme, Token::text);
+  list->AddRectFilled(box.min, box.max, colour(s.theme, Token::field), s.px(3));
+  draw_arrow(list, {elsewhere->before ? box.min.x + s.px(8) : box.max.x - s.px(8), box.centre().y}, s.px(kMarkArrow),
+             elsewhere->before ? Arrow::left : Arrow::right, ink);
+  draw_text_in(list, box, elsewhere->before ? Align::right : Align::left, Face::bold, 12, ink, words, 4);
+  ImGui::SetCursorScreenPos(box.min);
+  if (ImGui::InvisibleButton("timeline_followed", {box.width(), box.height()})) {
+    const auto [from, to] = window_about(scene, *elsewhere);
+    commands.push_back(
+        ChooseTimeSpan{static_cast<std::int64_t>(static_cast<double>(from) * scene.ns_a_clock),
+                       static_cast<std::int64_t>(std::ceil(static_cast<double>(to) * scene.ns_a_clock))});
+  }
+  tooltip(tr("Moves the view to the key tile that is lit"));
+  return box;
+}
+
+}  // namespace
+
+void draw_time_axis(ImDrawList* list, const Chart& chart, float top, Commands* commands) {
+  const Style& s = style();
+  const ImU32 dim = colour(s.theme, Token::dim);
+  const Box mark = commands == nullptr ? Box{} : draw_followed_mark(list, chart, top, *commands);
+  draw_text_in(list, {{chart.plot.min.x - s.px(40), top}, {chart.plot.min.x - s.px(8), top + s.px(kTimeAxis)}},
+               Align::right, Face::mono, 11, dim, "µs");
+  float taken = chart.plot.min.x - s.px(8);
   for (const TimelineTick& tick : chart.scene.ticks) {
     const float x = chart.x_of(tick.at), half = text_width(Face::mono, 11, tick.text) / 2;
     list->AddLine({x, chart.plot.min.y}, {x, chart.plot.max.y}, faded(colour(s.theme, Token::line), 0.7F), s.px(1));
-    const float middle = std::clamp(x, chart.plot.min.x + half, chart.plot.max.x - half);
-    if (middle - half < taken + s.px(6)) continue;
-    taken = middle + half;
-    draw_text_in(list, {{middle - half, top}, {middle + half, top + s.px(kTimeAxis)}}, Align::left, Face::mono, 11,
-                 colour(s.theme, Token::dim), tick.text);
+    // At its tick or nowhere.
+    const bool beside_mark = x + half + s.px(6) < mark.min.x || x - half - s.px(6) > mark.max.x;
+    if (x - half < taken + s.px(6) || x + half > chart.plot.max.x + s.px(2) || !beside_mark) continue;
+    taken = x + half;
+    draw_text_in(list, {{x - half, top}, {x + half, top + s.px(kTimeAxis)}}, Align::left, Face::mono, 11, dim,
+                 tick.text);
   }
 }
 

@@ -4,20 +4,18 @@
 #include <imgui.h>
 
 #include "viz/profile/timeline/rows_draw.h"
+#include "viz/profile/timeline/scene/row_heights.h"
 #include "viz/state/commands.h"
 
 namespace attn {
 
-constexpr float kTimeAxis = 18;     // logical pixels
-constexpr float kLowLanes = 0.75F;  // of their wanted height: below it the other rows are low as well
+constexpr float kTimeAxis = 18;  // logical pixels
 
-// Pixels that the rows take; lanes that compute `tall` times as high as they are wanted.
-float rows_height(const PipelineScene& scene, float tall);
-// The same of those lanes alone, at their wanted height.
-float tall_rows_height(const PipelineScene& scene);
 // From `left_top` to `right`.
-Chart chart_at(const PipelineScene& scene, ImVec2 left_top, float right, float tall);
-void draw_time_axis(ImDrawList* list, const Chart& chart, float top);
+Chart chart_at(const PipelineScene& scene, ImVec2 left_top, float right, const RowHeights& heights);
+// Its unit left of it; at an edge where the followed key tile is, if it is out of sight: a click goes there. Null: that
+// is not said.
+void draw_time_axis(ImDrawList* list, const Chart& chart, float top, Commands* commands);
 // Names from `left` on, rows, path, arrows, letters.
 void draw_chart(ImDrawList* list, const Chart& chart, float left);
 

@@ -11,6 +11,7 @@
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/profile/timeline/scene/key_entries.h"
+#include "viz/profile/timeline/scene/row_heights.h"
 
 namespace attn {
 namespace {
@@ -39,26 +40,27 @@ struct LetterRun {
 
 // Letter, key tile, and of a wait how long it takes: as much of it as there is room for beside what crosses the box.
 void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU32 ink, std::span<const float> crossed,
-                 const std::string& time) {
+                 const std::string& time, bool patched) {
   const Style& s = style();
   if (x.letter.empty()) return;
   const bool word = x.letter.size() > 1;  // of what is no tensor
+  if (box.height() < s.px(kLeastLettered) - 0.5F) return;
   const bool low = box.height() < s.px(20);
-  const bool lowest = box.height() < s.px(13);  // a letter is no taller than its box
-  std::vector<LetterRun> runs{{word ? Face::text : Face::maths, lowest ? 10.0F : word ? 11.0F : 13.0F, 0, x.letter}};
-  const float small = lowest ? 9 : 10;
-  if (x.tile >= 0 && !word)
-    runs.push_back({Face::mono, small, lowest ? 0 : low ? 1.0F : 2.0F, fmt::format("{}", x.tile)});
-  if (!time.empty()) runs.push_back({Face::mono, small, 0, " " + time});
+  std::vector<LetterRun> runs{{word ? Face::text : Face::maths, word ? 11.0F : 13.0F, 0, x.letter}};
+  if (x.tile >= 0 && !word) runs.push_back({Face::mono, 10, low ? 1.0F : 2.0F, fmt::format("{}", x.tile)});
+  if (!time.empty()) runs.push_back({Face::mono, 10, 0, " " + time});
   // In the middle of what is in sight.
   const float from = std::max(box.min.x, list->GetClipRectMin().x) + s.px(1.5F);
   const float to = std::min(box.max.x, list->GetClipRectMax().x) - s.px(1.5F);
   for (; !runs.empty(); runs.pop_back()) {
     float wide = 0;
     for (const LetterRun& run : runs) wide += text_width(run.face, run.size, run.words) + s.px(0.5F);
-    const auto left = place_between(from, to, crossed, wide, s.px(3));
+    const auto left = place_between(from, to, crossed, wide + (patched ? s.px(6) : 0), s.px(3));
     if (!left) continue;
-    float at = *left;
+    float at = *left + (patched ? s.px(3) : 0);
+    if (patched)
+      list->AddRectFilled({at - s.px(3), box.min.y + s.px(2.5F)}, {at + wide + s.px(3), box.max.y - s.px(1)},
+                          faded(colour(s.theme, Token::card), 0.88F), s.px(3));
     for (const LetterRun& run : runs) {
       const float right = at + text_width(run.face, run.size, run.words), down = s.px(run.lower);
       draw_text_in(list, {{at, box.min.y + down}, {right, box.max.y + down}}, Align::left, run.face, run.size, ink,
@@ -71,8 +73,13 @@ void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU
 
 }  // namespace
 
-ImU32 joined_ink() {
-  return faded(colour(style().theme, Token::dim), 0.45F);
+void draw_joined(ImDrawList* list, const Box& box) {
+  const Style& s = style();
+  const ImU32 ink = colour(s.theme, Token::dim);
+  list->AddRectFilled(box.min, box.max, faded(ink, 0.2F));
+  const float line = std::max(1.0F, std::floor(s.px(1))), step = 3 * line;
+  for (float x = std::ceil(box.min.x); x < box.max.x; x += step)
+    list->AddRectFilled({x, box.min.y}, {std::min(x + line, box.max.x), box.max.y}, faded(ink, 0.65F));
 }
 
 void draw_stretch(ImDrawList* list, const PipelineScene& scene, const TimelineStretch& x, const Box& box) {
@@ -92,6 +99,7 @@ void draw_stretch(ImDrawList* list, const PipelineScene& scene, const TimelineSt
       break;
     case StretchLook::landed:
       list->AddRectFilled(box.min, box.max, faded(hue, 0.28F));
+      draw_outline(list, box, faded(hue, 0.75F), 1, 1);
       break;
     case StretchLook::read:
       list->AddRectFilled({box.min.x, box.min.y + s.px(0.5F)}, {box.max.x, box.max.y - s.px(0.5F)}, hue);
@@ -119,14 +127,26 @@ void each_in_sight(const Chart& chart, const TimelineRow& row, Each each) {
   }
 }
 
+// What a lane does or waits for, and what lies in a slot or is on its way there.
+bool has_letter(const TimelineRow& row, const TimelineStretch& x) {
+  if (row.kind == RowKind::slot) return x.look == StretchLook::flight || x.look == StretchLook::landed;
+  return x.look == StretchLook::work || x.look == StretchLook::wait;
+}
+
+// When its consumers begin and end to read it: no letter hides that.
+void add_read_edges(std::vector<float>& at, const Chart& chart, const TimelineRow& row, const TimelineStretch& use) {
+  for (const TimelineStretch& x : row.stretches)
+    if (x.look == StretchLook::read && x.from >= use.from && x.to <= use.to)
+      at.insert(at.end(), {chart.x_of(x.from), chart.x_of(x.to)});
+}
+
 }  // namespace
 
 void draw_row(ImDrawList* list, const Chart& chart, const TimelineRow& row, const Box& place) {
   float joined_from = 0, joined_to = -1;
   const auto flush = [&] {
     if (joined_to > joined_from)
-      list->AddRectFilled({joined_from, place.min.y}, {std::max(joined_to, joined_from + 1), place.max.y},
-                          joined_ink());
+      draw_joined(list, {{joined_from, place.min.y}, {std::max(joined_to, joined_from + 1), place.max.y}});
     joined_to = -1;
   };
   list->PushClipRect(place.min, place.max, true);
@@ -151,6 +171,7 @@ void draw_row_letters(ImDrawList* list, const Chart& chart, const TimelineRow& r
   const ImU32 text = colour(s.theme, Token::text);
   std::size_t all = 0, wide = 0;
   each_in_sight(chart, row, [&](const TimelineStretch& x) {
+    if (!has_letter(row, x)) return;
     ++all;
     wide += place_of(chart, x, place).width() >= s.px(kLettered);
   });
@@ -158,14 +179,18 @@ void draw_row_letters(ImDrawList* list, const Chart& chart, const TimelineRow& r
   list->PushClipRect(place.min, place.max, true);
   each_in_sight(chart, row, [&](const TimelineStretch& x) {
     const Box box = place_of(chart, x, place);
-    if (box.width() < s.px(kLettered) || (x.look != StretchLook::work && x.look != StretchLook::wait)) return;
+    if (box.width() < s.px(kLettered) || !has_letter(row, x)) return;
     const bool pale = strength(chart.scene, x) < 1, waits = x.look == StretchLook::wait;
     const float middle = box.centre().y, half = s.px(kHalfLetter);
     std::vector<float> crossed = crossings(chart.path, middle - half, middle + half);
     for (const float at : crossings(chart.arrows, middle - half, middle + half)) crossed.push_back(at);
-    const ImU32 ink = pale || waits ? faded(text, pale && waits ? 0.7F : 1) : text_on(colour_of(x.ink));
+    if (x.look == StretchLook::landed) add_read_edges(crossed, chart, row, x);
+    const bool held = row.kind == RowKind::slot;
+    const ImU32 ink = held            ? pale ? colour(s.theme, Token::dim) : colour_of(x.ink)
+                                 : pale || waits ? faded(text, pale && waits ? 0.7F : 1)
+                                      : text_on(colour_of(x.ink));
     draw_letter(list, box, x, ink, crossed,
-                waits && box.width() >= s.px(kTimed) ? wait_text(chart.scene, x.to - x.from) : "");
+                waits && box.width() >= s.px(kTimed) ? wait_text(chart.scene, x.to - x.from) : "", held);
   });
   list->PopClipRect();
 }
@@ -224,7 +249,7 @@ void draw_idle(ImDrawList* list, const Chart& chart) {
   const Style& s = style();
   float top = 0, bottom = 0;
   for (std::size_t n = 0; n < chart.rows.size(); ++n) {
-    if (!chart.scene.rows[n].of_products) continue;
+    if (chart.scene.rows[n].kind != RowKind::products) continue;
     if (bottom <= 0) top = chart.rows[n].min.y;
     bottom = chart.rows[n].max.y;
   }

@@ -28,7 +28,8 @@ struct Chart {
 };
 
 void draw_stretch(ImDrawList* list, const PipelineScene& scene, const TimelineStretch& x, const Box& box);
-ImU32 joined_ink();
+// Several that are too short to tell apart: strokes, no shade.
+void draw_joined(ImDrawList* list, const Box& box);
 // A row in its window. What is narrower than a few pixels joins its neighbours to a pale column.
 void draw_row(ImDrawList* list, const Chart& chart, const TimelineRow& row, const Box& place);
 // Behind the rows and what is drawn over them: where the path or an arrow crosses a stretch its letter stands beside

@@ -16,7 +16,8 @@ namespace attn {
 namespace {
 
 // Logical pixels.
-constexpr float kLeast = 150, kBetween = 26, kAxis = 18, kLabel = 148, kLabelNarrow = 104, kNarrow = 640, kSm = 44;
+constexpr float kLeast = 150, kBetween = 26, kAxis = 18, kLabel = 148, kLabelNarrow = 104, kNarrow = 640, kSm = 44,
+                kSample = 22, kKeyLine = 20, kBetweenKeys = 16;
 constexpr double kUs = 1e-3;
 
 // Name, time and tail of a launch left of its bands.
@@ -63,8 +64,7 @@ void draw_difference(ImDrawList* list, const BandPlot& above, const BandPlot& be
     const float x = plot->x_of(plot->scene.launch_ns);
     list->AddLine({x, plot->box.min.y}, {x, plot->box.max.y}, ink, s.px(1.5F));
   }
-  const std::string words = second <= first ? phrase("ends {} sooner", time_text(first - second))
-                                            : phrase("ends {} later", time_text(second - first));
+  const std::string words = ends_words(above.scene, below.scene);
   const float width = text_width(Face::bold, 12, words);
   if (to - from >= s.px(2)) {
     list->AddLine({from, y}, {to, y}, ink, s.px(1.5F));
@@ -75,12 +75,60 @@ void draw_difference(ImDrawList* list, const BandPlot& above, const BandPlot& be
                words);
 }
 
+// What a line's colours mean.
+struct BandKey {
+  enum class Of : std::uint8_t { tiles, shown, hatched };
+  Of of = Of::tiles;
+  std::string words;
+};
+std::vector<BandKey> sms_key(const PipelineScene& scene) {
+  std::vector<BandKey> key{{BandKey::Of::tiles, tr("query tiles: the stronger, the longer one takes")}};
+  if (std::ranges::any_of(scene.bands, &BlockBand::shown))
+    key.push_back({BandKey::Of::shown, phrase("block {}, shown in the lanes", scene.block)});
+  key.push_back({BandKey::Of::hatched, tr("no block left")});
+  return key;
+}
+
+template <class Place>
+float flow_key(const std::vector<BandKey>& key, float width, Place place) {
+  const Style& s = style();
+  ImVec2 at(0, 0);
+  for (std::size_t n = 0; n < key.size(); ++n) {
+    const float own = s.px(kSample + 6) + text_width(Face::text, 12, key[n].words);
+    if (at.x > 0 && at.x + own > width) at = {0, at.y + s.px(kKeyLine)};
+    place(n, at);
+    at.x += own + s.px(kBetweenKeys);
+  }
+  return at.y + s.px(kKeyLine);
+}
+
 }  // namespace
 
 std::string sms_words() {
-  return tr(
-      "One line per SM, sorted by end time; hatched where no block is left. Query tiles in a stronger colour take "
-      "longer.");
+  return tr("One line per SM, sorted by end time.");
+}
+
+float sms_key_height(const PipelineScene& scene, float width) {
+  return flow_key(sms_key(scene), width, [](std::size_t, ImVec2) {});
+}
+
+void draw_sms_key(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width) {
+  const Style& s = style();
+  const ImU32 hue = kernel_colour(s.theme, scene.timeline->kernel);
+  flow_key(sms_key(scene), width, [&](std::size_t n, ImVec2 place) {
+    const ImVec2 top{at.x + place.x, at.y + place.y};
+    const Box box{{top.x, top.y + s.px(5)}, {top.x + s.px(kSample), top.y + s.px(15)}};
+    const BandKey key = sms_key(scene)[n];
+    if (key.of == BandKey::Of::hatched)
+      draw_hatch(list, box, colour(s.theme, Token::dim), 5);
+    else if (key.of == BandKey::Of::shown)
+      list->AddRectFilled(box.min, box.max, faded(hue, kShownBand));
+    else
+      list->AddRectFilledMultiColor(box.min, box.max, faded(hue, kWeakestBand), faded(hue, kStrongestBand),
+                                    faded(hue, kStrongestBand), faded(hue, kWeakestBand));
+    draw_text_in(list, {{box.max.x + s.px(6), top.y}, {box.max.x + s.px(6), top.y + s.px(kKeyLine)}}, Align::left,
+                 Face::text, 12, colour(s.theme, Token::dim), key.words);
+  });
 }
 
 void point_at_bands(const char* id, const BandPlot& plot, Commands* choose) {
@@ -102,29 +150,42 @@ float sms_height(const PipelineScene& scene) {
   return both + s.px(kAxis);
 }
 
+float sms_height_in(const PipelineScene& scene, float room) {
+  const Style& s = style();
+  const auto lines = [](const PipelineScene& of, float height) {
+    return even_lines({{0, 0}, {1, height}}, of.band_rows).height();
+  };
+  const float bands = room - s.px(kAxis);
+  if (scene.beside == nullptr) return lines(scene, bands) + s.px(kAxis);
+  const float each = (bands - s.px(kBetween)) / 2;
+  return lines(scene, each) + s.px(kBetween) + lines(*scene.beside, each) + s.px(kAxis);
+}
+
 void draw_all_sms(ImDrawList* list, const PipelineScene& scene, const Box& room, Commands& commands) {
   const Style& s = style();
   const float label = s.px(room.width() < s.px(kNarrow) ? kLabelNarrow : kLabel);
   const Box all{{room.min.x + label, room.min.y}, {room.max.x, room.max.y - s.px(kAxis)}};
   if (scene.beside == nullptr) {
-    const BandPlot plot{scene, all, scene.launch_ns};
+    const BandPlot plot{scene, even_lines(all, scene.band_rows), scene.launch_ns};
     draw_label(list, plot, room.min.x, "");
     draw_sms(list, plot, plot.box.min.x - s.px(kSm));
     draw_bands(list, plot, true);
-    draw_axis(list, plot, all.max.y);
+    draw_axis(list, plot, plot.box.max.y);
     return point_at_bands("timeline_sms", plot, &commands);
   }
   const double axis = std::max(scene.launch_ns, scene.beside->launch_ns);
   const float each = (all.height() - s.px(kBetween)) / 2;
-  const BandPlot above{scene, {all.min, {all.max.x, all.min.y + each}}, axis};
-  const BandPlot below{*scene.beside, {{all.min.x, all.max.y - each}, all.max}, axis};
+  const Box upper = even_lines({all.min, {all.max.x, all.min.y + each}}, scene.band_rows);
+  const float next = upper.max.y + s.px(kBetween);
+  const Box lower = even_lines({{all.min.x, next}, {all.max.x, next + each}}, scene.beside->band_rows);
+  const BandPlot above{scene, upper, axis}, below{*scene.beside, lower, axis};
   for (const BandPlot* plot : {&above, &below}) {
     draw_label(list, *plot, room.min.x, plot == &above ? tr("Above") : tr("Below"));
     draw_sms(list, *plot, plot->box.min.x - s.px(kSm));
     draw_bands(list, *plot, true);
   }
   draw_difference(list, above, below);
-  draw_axis(list, below, all.max.y);
+  draw_axis(list, below, below.box.max.y);
   point_at_bands("timeline_sms", above, &commands);
   point_at_bands("timeline_sms_below", below, nullptr);
 }

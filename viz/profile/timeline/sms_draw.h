@@ -13,8 +13,12 @@
 namespace attn {
 
 std::string sms_words();  // how bands are read
-// The height that all SMs need at least, pixels.
+float sms_key_height(const PipelineScene& scene, float width);
+// What a line's colours mean, the shown block's among them.
+void draw_sms_key(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width);
+// The height that all SMs need at least, and what their lines take of `room`, pixels.
 float sms_height(const PipelineScene& scene);
+float sms_height_in(const PipelineScene& scene, float room);
 void draw_all_sms(ImDrawList* list, const PipelineScene& scene, const Box& room, Commands& commands);
 // Tooltips of bands. `choose`: a click on a block that was recorded in detail shows its lanes; null: none of its blocks
 // can be shown.

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/profile/timeline/ahead_draw.h"
 #include "viz/profile/timeline/answers_draw.h"
 #include "viz/profile/timeline/blocks_draw.h"
 #include "viz/profile/timeline/choices_draw.h"
@@ -23,9 +25,10 @@ namespace {
 
 // Logical pixels.
 constexpr float kHead = 24, kWordsGap = 6, kOverviewGap = 8, kLine = 20, kLabel = 148, kLabelNarrow = 104,
-                kNarrowCard = 640, kPads = 24, kDoor = 28, kDoorSides = 24, kPanel = 304, kPanelHeight = 640;
-constexpr float kLowest = 0.58F, kHighest = 1.7F;  // lanes that compute, of the height that is wanted
-constexpr int kMostTail = 4, kMostWords = 6;       // lines
+                kNarrowCard = 640, kPads = 24, kBehindName = 16, kDoor = 28, kDoorSides = 24, kPanel = 304,
+                kPanelHeight = 640;
+constexpr float kPageFade = 26;                            // where more of the page follows, its last lines are pale
+constexpr int kMostTail = 4, kMostWords = 6, kAllOf = 12;  // lines
 
 // Over all SMs: nothing of the one block, so that they have the room.
 TextRuns tail_runs(const PipelineScene& scene) {
@@ -66,15 +69,9 @@ TextRuns dim_runs(const std::string& words) {
   return {{words, Face::text, Token::dim, 0, false}};
 }
 
-// At most two lines; all of it where the pointer rests.
 float below_height(const PipelineScene& scene, float width) {
   return std::max(style().px(kLine),
-                  draw_paragraph(nullptr, {}, width, 12, dim_runs(words_below_answers(scene)), 2, false));
-}
-
-void draw_two_lines(ImDrawList* list, const char* id, const Box& room, const std::string& words) {
-  draw_paragraph(list, room.min, room.width(), 12, dim_runs(words), 2);
-  tell_all(id, room, words);
+                  draw_paragraph(nullptr, {}, width, 12, dim_runs(words_below_answers(scene)), kAllOf, false));
 }
 
 float words_height(const PipelineScene& scene, float width) {
@@ -103,7 +100,7 @@ void draw_words(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float w
     at.y += answers_height(scene, width);
   }
   if (const std::string words = words_below_answers(scene); !words.empty())
-    draw_two_lines(list, "timeline_words", {at, {at.x + width, at.y + below_height(scene, width)}}, words);
+    draw_paragraph(list, at, width, 12, dim_runs(words), kAllOf);
 }
 
 // What is shown, and how one moves there.
@@ -202,37 +199,39 @@ float label_width(float width) {
 }
 
 // The path's shares are of one recording: two are compared by the panel.
-float shares_height(const PipelineScene& scene) {
-  return scene.beside == nullptr ? path_bar_height(scene) : 0;
+float shares_height(const PipelineScene& scene, float width) {
+  return scene.beside == nullptr ? path_bar_height(scene, width) : 0;
 }
 
-// Of the card, `tall` as in rows_height(); `width` within its pads.
-float lanes_height(const PipelineScene& scene, float width, float tall) {
+// The card but for its rows; `width` within its pads.
+float frame_height(const PipelineScene& scene, float width) {
   const Style& s = style();
-  float height = above_height(scene, width) + shares_height(scene) + timeline_key_height(scene, width) +
-                 overview_height(scene) + s.px(kPads + kOverviewGap + kTimeAxis) + rows_height(scene, tall);
-  if (scene.beside != nullptr)
-    height += s.px(kLine + kLine + kOverviewGap + kTimeAxis) + rows_height(*scene.beside, tall);
-  return height;
+  const float height = above_height(scene, width) + shares_height(scene, width) + timeline_key_height(scene, width) +
+                       overview_height(scene) + s.px(kPads + kOverviewGap + kTimeAxis);
+  return scene.beside == nullptr ? height : height + s.px(kLine + kLine + kOverviewGap + kTimeAxis);
 }
 
-// So high that the card ends where the page does.
-float tallness(const PipelineScene& scene, float width, float page) {
-  const float both = tall_rows_height(scene) + (scene.beside == nullptr ? 0 : tall_rows_height(*scene.beside));
-  if (both <= 0) return 1;
-  const float usual = (page - lanes_height(scene, width, 1) + both) / both;
-  if (usual >= kLowLanes) return std::min(usual, kHighest);
-  return std::clamp((page - lanes_height(scene, width, 0)) / both, kLowest, kLowLanes - 0.01F);
+std::vector<const PipelineScene*> halves_of(const PipelineScene& scene) {
+  std::vector<const PipelineScene*> halves{&scene};
+  if (scene.beside != nullptr) halves.push_back(scene.beside.get());
+  return halves;
 }
 
-// Which of two a half is, by what differs.
-void draw_half_name(ImDrawList* list, const PipelineScene& scene, const Box& line, const char* half,
-                    const std::string& what) {
+// So high that the card ends above where the page fades.
+RowHeights heights_of(const PipelineScene& scene, float width, float page) {
+  const float room = page - style().px(kPageFade) - frame_height(scene, width);
+  return row_heights(halves_of(scene), room / style().scale);
+}
+
+// Which of two a half is, by what differs. Returns the x behind it.
+float draw_half_name(ImDrawList* list, const PipelineScene& scene, const Box& line, const char* half,
+                     const std::string& what) {
   const Style& s = style();
   draw_text_in(list, line, Align::left, Face::bold, 13, colour(s.theme, Token::text), half);
   const float left = line.min.x + text_width(Face::bold, 13, half) + s.px(8);
   draw_text_in(list, {{left, line.min.y}, line.max}, Align::left, Face::text, 13,
                kernel_colour(s.theme, scene.timeline->kernel), fitted_text(Face::text, 13, what, line.max.x - left));
+  return std::min(line.max.x, left + text_width(Face::text, 13, what) + s.px(kBehindName));
 }
 
 void draw_lanes(const PipelineScene& scene, float page, bool with_panel, Commands& commands) {
@@ -240,10 +239,10 @@ void draw_lanes(const PipelineScene& scene, float page, bool with_panel, Command
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, right = at.x + width, label = label_width(width);
-  const float tall = tallness(scene, width, page);
+  const RowHeights heights = heights_of(scene, width, page);
   float y = draw_above(list, scene, at, width, with_panel, commands);
   if (scene.beside == nullptr) draw_path_bar(list, scene, {at.x, y}, width);
-  y += shares_height(scene);
+  y += shares_height(scene, width);
   draw_timeline_key(list, scene, {at.x, y}, width);
   y += timeline_key_height(scene, width);
   const float over = overview_height(scene);
@@ -252,22 +251,27 @@ void draw_lanes(const PipelineScene& scene, float page, bool with_panel, Command
   draw_overview(list, scene, {{at.x + label, y}, {right, y + over}}, commands);
   y += over + s.px(kOverviewGap);
   if (scene.beside != nullptr) {
-    draw_half_name(list, scene, {{at.x, y}, {right, y + s.px(kLine)}}, tr("Above"), scene.above_label);
+    const Box name{{at.x, y}, {right, y + s.px(kLine)}};
+    const float taken = draw_half_name(list, scene, name, tr("Above"), scene.above_label);
+    draw_text_in(list, {{taken, name.min.y}, name.max}, Align::left, Face::text, 12, colour(s.theme, Token::dim),
+                 fitted_text(Face::text, 12, tr("aligned at the dotted line, where consumer 0 issues the same S"),
+                             right - taken));
     y += s.px(kLine);
   }
-  const Chart chart = chart_at(scene, {at.x + label, y + s.px(kTimeAxis)}, right, tall);
-  draw_time_axis(list, chart, y);
+  const Chart chart = chart_at(scene, {at.x + label, y + s.px(kTimeAxis)}, right, heights);
+  draw_time_axis(list, chart, y, &commands);
   draw_chart(list, chart, at.x);
   follow_pointer(list, chart, commands);
   if (scene.beside == nullptr) return;
   y = chart.plot.max.y + s.px(kOverviewGap);
   const Box name{{at.x, y}, {right, y + s.px(kLine)}};
-  draw_half_name(list, *scene.beside, name, tr("Below"), scene.beside_label);
-  draw_text_in(list, name, Align::right, Face::bold, 13, colour(s.theme, Token::text), ahead_words(scene));
+  const float taken = draw_half_name(list, *scene.beside, name, tr("Below"), scene.beside_label);
   y += s.px(kLine);
-  const Chart below = chart_at(*scene.beside, {at.x + label, y + s.px(kTimeAxis)}, right, tall);
-  draw_time_axis(list, below, y);
+  const Chart below = chart_at(*scene.beside, {at.x + label, y + s.px(kTimeAxis)}, right, heights);
+  draw_time_axis(list, below, y, nullptr);
   draw_chart(list, below, at.x);
+  if (const auto ahead = ahead_of(scene))
+    draw_ahead(list, {chart, below}, *ahead, {{taken, name.min.y}, name.max}, ahead_words(scene, *ahead));
   point_below(list, below);
 }
 
@@ -275,18 +279,24 @@ void draw_sms_page(const PipelineScene& scene, bool with_panel, Commands& comman
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
-  const float y = draw_above(list, scene, at, room.x, with_panel, commands) + s.px(kOverviewGap);
+  float y = draw_above(list, scene, at, room.x, with_panel, commands);
+  draw_sms_key(list, scene, {at.x, y}, room.x);
+  y += sms_key_height(scene, room.x) + s.px(kOverviewGap);
   draw_all_sms(list, scene, {{at.x, y}, {at.x + room.x, at.y + room.y}}, commands);
 }
 
 float sms_page_height(const PipelineScene& scene, float width) {
   const Style& s = style();
-  return s.px(kPads + kOverviewGap) + above_height(scene, width - 2 * s.px(kCardSide)) + sms_height(scene);
+  const float inner = width - 2 * s.px(kCardSide);
+  return s.px(kPads + kOverviewGap) + above_height(scene, inner) + sms_key_height(scene, inner) + sms_height(scene);
 }
 
 float lanes_card_height(const PipelineScene& scene, ImVec2 room) {
   const float inner = room.x - 2 * style().px(kCardSide);
-  return lanes_height(scene, inner, tallness(scene, inner, room.y));
+  float height = frame_height(scene, inner);
+  const RowHeights heights = heights_of(scene, inner, room.y);
+  for (const PipelineScene* const half : halves_of(scene)) height += style().px(all_rows_height(*half, heights));
+  return height;
 }
 
 }  // namespace
@@ -301,8 +311,10 @@ void draw_timeline(const PipelineScene& scene, ImVec2 room, bool with_panel, Com
     return ImGui::EndChild();
   }
   if (scene.sms_shown) {
-    const float least = sms_page_height(scene, room.x);
-    if (begin_card("profile_timeline", {room.x, std::max(room.y, least)})) draw_sms_page(scene, with_panel, commands);
+    const float least = sms_page_height(scene, room.x), other = least - sms_height(scene);
+    // No higher than its lines; a pixel more, since the first one begins on a whole pixel.
+    const float height = std::min(other + sms_height_in(scene, std::max(room.y, least) - other) + 1, room.y);
+    if (begin_card("profile_timeline", {room.x, std::max(height, least)})) draw_sms_page(scene, with_panel, commands);
     return ImGui::EndChild();
   }
   if (begin_card("profile_timeline", {room.x, lanes_card_height(scene, room)}))

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/viz/profile/timeline/bundled_timelines.h"
+#include "viz/profile/timeline/bands_draw.h"
 #include "viz/profile/timeline/scene/recorded_panel.h"
 #include "viz/profile/timeline/scene/shown_part.h"
 #include "viz/profile/timeline/scene/timeline_scene.h"
@@ -140,6 +141,24 @@ TEST(RecordedPanel, TellsTheLaunchAndAKeyTileOfOneAndWhatDiffersBetweenTwo) {
   // Less than half a percent apart.
   EXPECT_EQ(two.tables[0].rows.at(0).change, "=");
   EXPECT_EQ(two.tables[0].rows.at(0).way, PanelChange::same);
+}
+
+// Lines of whole pixels, all of one height, at any size of the room; where there are more lines than pixels the room
+// stays.
+TEST(EvenLines, AreAllEquallyHigh) {
+  for (const float top : {100.0F, 233.4F, 254.5F})
+    for (const float height : {133.0F, 396.0F, 443.3F, 619.9F, 1240.0F}) {
+      const Box box = even_lines({{10, top}, {900, top + height}}, 132);
+      const float line = box.height() / 132;
+      EXPECT_EQ(box.min.y, std::round(top));
+      EXPECT_EQ(line, std::floor(line));
+      EXPECT_GE(line, 1);
+      EXPECT_LE(box.max.y, top + height + 0.01F);
+      EXPECT_GT(box.max.y, top + height - 133) << "less than a pixel a line is left over";
+    }
+  const Box narrow = even_lines({{10, 20.5F}, {60, 38.5F}}, 132);
+  EXPECT_EQ(narrow.min.y, 20.5F);
+  EXPECT_EQ(narrow.max.y, 38.5F);
 }
 
 }  // namespace

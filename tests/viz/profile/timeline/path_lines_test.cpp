@@ -14,6 +14,7 @@
 
 #include "tests/viz/profile/timeline/bundled_timelines.h"
 #include "viz/profile/timeline/scene/key_entries.h"
+#include "viz/profile/timeline/scene/row_heights.h"
 #include "viz/profile/timeline/scene/shown_part.h"
 
 namespace attn {
@@ -35,8 +36,9 @@ std::vector<RowPlace> places_of(const PipelineScene& s) {
   std::vector<RowPlace> places;
   float y = 0;
   for (const TimelineRow& row : s.rows) {
-    places.push_back({y + row.gap, y + row.gap + row.height});
-    y += row.gap + row.height;
+    const float height = RowHeights().of(row);
+    places.push_back({y + row.gap, y + row.gap + height});
+    y += row.gap + height;
   }
   return places;
 }
@@ -75,7 +77,8 @@ TEST(PathLines, CrossNoLetter) {
     const auto lines = path_lines(s, axis, places);
     for (std::size_t r = 0; r < s.rows.size(); ++r)
       for (const TimelineStretch& x : s.rows[r].stretches) {
-        const bool named = x.look == StretchLook::work || x.look == StretchLook::wait;
+        const bool named = s.rows[r].kind == RowKind::slot ? x.look == StretchLook::flight
+                                                           : x.look == StretchLook::work || x.look == StretchLook::wait;
         if (!named || x.letter.empty() || x.to < s.from || x.from > s.to) continue;
         const float from = std::max(axis.x_of(x.from), 0.0F), to = std::min(axis.x_of(x.to), kWidth);
         const float middle = places[r].top + places[r].height() * (x.top + x.bottom) / 2;
@@ -158,6 +161,26 @@ TEST(KeyEntries, LookAllDifferentAndNameWhatIsThere) {
         EXPECT_TRUE(has(KeyEntry::Of::joined)) << s.length;
       }
     }
+  }
+}
+
+// The parts of the path are told apart by hue or by how they are filled: none by a shade alone.
+TEST(KeyEntries, OfThePathLookAllDifferentAndAddUp) {
+  const TimelinesView all = hopper();
+  for (std::size_t n = 0; n < all.all.size(); ++n) {
+    const PipelineScene s = scene_at(all, n);
+    std::set<std::tuple<bool, int, bool, bool>> looks;
+    double sum = 0, told = 0;
+    for (const PathShare& part : s.shares) {
+      EXPECT_FALSE(part.words.empty());
+      const int hue = part.ink.tensor ? static_cast<int>(part.ink.hue) : -1;  // tokens of a theme are all greys
+      EXPECT_TRUE(looks.emplace(part.ink.tensor, hue, part.hatched, part.hollow).second) << part.words;
+      sum += part.share;
+      told += std::stod(part.value);
+    }
+    if (s.shares.empty()) continue;
+    EXPECT_NEAR(sum, 1, 1e-9);
+    EXPECT_NEAR(told, 100, 1e-6);
   }
 }
 

@@ -65,7 +65,8 @@ TEST(TimelineWords, ABlockIsHeldAgainstTheMedianOne) {
     EXPECT_NE(words.find(fmt::format("the median of {} blocks is {}", times.size(), time_text(median))),
               std::string::npos)
         << words << "; " << median;
-    EXPECT_EQ(words.find("attnscope timeline --block") != std::string::npos, !typical) << words;
+    const std::string notes = scene_of_nth(all, n).notes;
+    EXPECT_EQ(notes.find("To record the median block") != std::string::npos, !typical) << notes;
     untypical += typical ? 0 : 1;
   }
   EXPECT_GE(untypical, 1U);
@@ -85,12 +86,17 @@ TEST(TimelineWords, TwoPartsAboutAsLargeSetThePaceTogether) {
   using enum PathOf;
   EXPECT_EQ(pace_headline({{tensor_cores, 0.5, 500}, {work, 0.44, 440}}),
             "The tensor cores set the pace, for at most 50.0 % of the time.");
-  EXPECT_EQ(pace_headline({{tensor_cores, 0.35}, {work, 0.37}, {copy_v, 0.14}}),
-            "Tensor cores and consumers' own instructions set the pace together.");
-  EXPECT_EQ(pace_headline({{tensor_cores, 0.309}, {work, 0.308}, {copy_k, 0.2}, {copy_v, 0.1}, {hand_over, 0.08}}),
-            "Tensor cores, copies and consumers' own instructions set the pace together.");
-  EXPECT_EQ(pace_headline({{tensor_cores, 0.29}, {work, 0.334}, {copy_k, 0.2}, {copy_v, 0.13}}),
-            "Copies and consumers' own instructions set the pace together.");
+  EXPECT_EQ(pace_headline({{tensor_cores, 0.35, 350}, {work, 0.37, 370}, {copy_v, 0.14, 140}}),
+            "Tensor cores (at most 35.0 %) and consumers' own instructions (37.0 %) set the pace together.");
+  EXPECT_EQ(pace_headline({{tensor_cores, 0.309, 309},
+                           {work, 0.308, 308},
+                           {copy_k, 0.2, 200},
+                           {copy_v, 0.1, 103},
+                           {hand_over, 0.08, 80}}),
+            "Tensor cores (at most 30.9 %), copies (at most 30.3 %) and consumers' own instructions (30.8 %) set the "
+            "pace together.");
+  EXPECT_EQ(pace_headline({{tensor_cores, 0.29, 290}, {work, 0.334, 334}, {copy_k, 0.2, 200}, {copy_v, 0.13, 130}}),
+            "Copies (at most 33.0 %) and consumers' own instructions (33.4 %) set the pace together.");
   EXPECT_EQ(pace_headline({{work, 0.53, 530}, {copy_k, 0.1, 100}}),
             "The consumers' own instructions set the pace, for 53.0 % of the time.");
   EXPECT_EQ(pace_headline({{copy_k, 0.2, 200}, {copy_v, 0.4, 401}, {work, 0.3, 299}, {producer_work, 0.1, 100}}),

@@ -237,10 +237,13 @@ std::string block_words(const Timeline& t, std::int32_t block) {
   if (is_typical(t, block))
     return phrase("Block {} is typical: it takes {}, and the median of {} blocks is {}.", name, time_text(own),
                   t.blocks.size(), time_text(median));
-  return phrase(
-      "Block {} is not typical: it takes {}, while the median of {} blocks is {}. To record the median block, use "
-      "attnscope timeline --block {}.",
-      name, time_text(own), t.blocks.size(), time_text(median), of);
+  return phrase("Block {} is not typical: it takes {}, and the median of {} blocks is {} (block {}).", name,
+                time_text(own), t.blocks.size(), time_text(median), of);
+}
+
+std::string median_words(const Timeline& t, std::int32_t block) {
+  if (t.blocks.size() < 2 || is_typical(t, block)) return {};
+  return phrase("To record the median block, use attnscope timeline {} --block {}.", t.kernel, median_block(t).second);
 }
 
 std::string time_share_text(double share) {

@@ -85,17 +85,17 @@ std::string comparison_words(const PipelineScene& a, const PipelineScene& b) {
   const double from = a.timeline->plain_us, to = b.timeline->plain_us;
   if (from > 0 && to > 0) {
     const double gain = 1 - to / from;
-    words = std::fabs(gain) < kLeastGain ? phrase(
-                                               "Without the recorder, the upper launch takes {:.1f} µs and the lower "
-                                               "one {:.1f} µs, nearly the same.",
-                                               from, to)
-            : gain > 0
-                ? phrase("Without the recorder, the upper launch takes {:.1f} µs and the lower one {:.1f} µs, {} less.",
-                         from, to, gain_text(gain))
-                : phrase("Without the recorder, the upper launch takes {:.1f} µs and the lower one {:.1f} µs, {} more.",
-                         from, to, gain_text(gain));
+    if (!is_no_gain(*a.timeline, *b.timeline, gain))  // else the headline has both times
+      words = gain > 0 ? phrase(
+                             "Without the recorder, the upper launch takes {:.1f} µs and the lower one {:.1f} µs, {} "
+                             "less.",
+                             from, to, gain_text(gain))
+                       : phrase(
+                             "Without the recorder, the upper launch takes {:.1f} µs and the lower one {:.1f} µs, {} "
+                             "more.",
+                             from, to, gain_text(gain));
     if (!on_same_card(*a.timeline, *b.timeline))
-      words += std::string(" ") + tr("The two recordings are from different GPUs.");
+      words += std::string(words.empty() ? "" : " ") + tr("The two recordings are from different GPUs.");
   }
   words += (words.empty() ? "" : " ") + phrase("A key tile takes {} in the upper launch and {} in the lower one.",
                                                time_text(time_of_tile(a)), time_text(time_of_tile(b)));

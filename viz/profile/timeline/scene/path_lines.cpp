@@ -41,7 +41,7 @@ std::vector<PathLine> arrow_lines(const PipelineScene& s, const ReleaseArrow& a,
   const TimelineStretch* const box = box_at(s.rows[a.by_row], a.at);
   const float begin =
       box == nullptr ? (down ? by.bottom : by.top) : by.top + by.height() * (down ? box->bottom : box->top);
-  const bool low = s.rows[a.row].waits_low;
+  const bool low = s.rows[a.row].kind == RowKind::computes;
   const float tip = down ? to.top + (low ? to.height() * kWaitTop : 0) : to.bottom;
   const float x = axis.x_of(a.at), at = axis.x_of(a.to);
   constexpr float kHead = 7;

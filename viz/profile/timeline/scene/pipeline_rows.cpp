@@ -13,7 +13,8 @@
 namespace attn {
 namespace {
 
-constexpr float kSlot = 10, kSlotGap = 2, kAboveSlots = 12;
+constexpr float kSlotGap = 2, kAboveSlots = 10;
+constexpr float kPathOfSlot = 0.06F;  // above its letters
 
 std::string words_of(const Timeline& t, const Release& r) {
   const std::string by = r.slot < 0 ? lane_words(t, r.by) : phrase("the copy into slot {}", r.slot);
@@ -58,9 +59,13 @@ Ink path_ink(PathOf of) {
     case PathOf::hand_over:
       return Token::dim;
     case PathOf::producer_work:
-      return Token::text;
+      return Token::dim;
   }
   return Token::dim;
+}
+
+std::string letter_of_copy(PathOf of) {
+  return of == PathOf::copy_k ? "K" : of == PathOf::copy_v ? "V" : "Q";
 }
 
 std::size_t row_of(const Timeline& t, const Pipeline& p, const PathStretch& stretch, const RowPlaces& places) {
@@ -83,7 +88,8 @@ void add_slots(PipelineScene& s, const Pipeline& p, RowPlaces& places) {
   for (std::int32_t slot = 0; slot <= most; ++slot) {
     TimelineRow row;
     row.label = slot == 0 ? phrase("ring, slot {}", slot) : phrase("slot {}", slot);
-    row.height = kSlot;
+    row.kind = RowKind::slot;
+    row.path_at = kPathOfSlot;
     row.gap = slot == 0 ? kAboveSlots : kSlotGap;
     std::int64_t free = p.start;
     const auto add_free = [&](std::int64_t to) {
@@ -131,8 +137,12 @@ std::vector<PathPart> add_path(PipelineScene& s, const Pipeline& p, const RowPla
     if (times.at(n) == 0) continue;
     const double share = static_cast<double>(times.at(n)) / static_cast<double>(p.length());
     parts.push_back({of, share, tenths[n]});
-    s.shares.push_back({path_ink(of), of != PathOf::work && of != PathOf::producer_work && of != PathOf::hand_over,
-                        tr_of(words_of(of)), tenths_text(tenths[n]), share});
+    const bool copy = of == PathOf::copy_k || of == PathOf::copy_v || of == PathOf::copy_q;
+    PathShare part{path_ink(of), copy || of == PathOf::tensor_cores, tr_of(words_of(of)), tenths_text(tenths[n]),
+                   share};
+    part.hollow = of == PathOf::hand_over;
+    if (copy) part.brief = letter_of_copy(of);
+    s.shares.push_back(std::move(part));
   }
   return parts;
 }

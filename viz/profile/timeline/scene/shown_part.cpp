@@ -4,8 +4,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 
 #include <fmt/format.h>
+
+#include "viz/profile/timeline/scene/followed.h"
 
 namespace attn {
 namespace {
@@ -21,12 +24,10 @@ void set_ticks(PipelineScene& s) {
   double step = std::pow(10, std::floor(std::log10(std::max(span, 1.0) / 6)));
   for (const double more : {2.0, 2.5, 2.0})
     if (span / step > 9) step *= more;
-  const bool us = span >= 2000;
-  const int digits = step >= 1000 ? 0 : step >= 100 ? 1 : 2;
+  const int digits = step >= 1000 ? 0 : step >= 100 ? 1 : step >= 10 ? 2 : 3;
   for (double at = std::ceil(first_ns / step) * step; at <= last_ns && s.ticks.size() < 20; at += step)
-    s.ticks.push_back({static_cast<std::int64_t>(std::llround(at / s.ns_a_clock)),
-                       us ? fmt::format("{:.{}f}", at * 1e-3, digits) : fmt::format("{:.0f}", at)});
-  if (!s.ticks.empty()) s.ticks.back().text += us ? " µs" : " ns";
+    s.ticks.push_back(
+        {static_cast<std::int64_t>(std::llround(at / s.ns_a_clock)), fmt::format("{:.{}f}", at * 1e-3, digits)});
 }
 
 bool path_is_seen(const PipelineScene& s) {
@@ -62,9 +63,11 @@ void show_part(PipelineScene& s, const ProfileView& view) {
     s.from = std::clamp<std::int64_t>(clocks(static_cast<double>(view.time_from_ns)), 0, s.length - 1);
     s.to = std::clamp<std::int64_t>(clocks(static_cast<double>(view.time_to_ns)), s.from + 1, s.length);
   }
-  s.whole = s.from == 0 && s.to == s.length;
   s.sms_shown = view.time_sms;
   s.follow = view.key_tile;
+  if (view.time_to_ns <= view.time_from_ns)
+    if (const auto elsewhere = followed_elsewhere(s)) std::tie(s.from, s.to) = window_about(s, *elsewhere);
+  s.whole = s.from == 0 && s.to == s.length;
   s.path_wanted = view.time_path;
   s.with_path = view.time_path && path_is_seen(s);
   set_ticks(s);

@@ -16,7 +16,7 @@
 namespace attn {
 namespace {
 
-constexpr float kLane = 40, kProduct = 11, kProducer = 16;
+constexpr float kProducer = 16;
 constexpr float kPathOfLane = 0.08F, kPathOfProducer = 0.06F;  // above their letters
 constexpr double kSmallest = 0.005;                            // a share of a lane's time that has no name
 
@@ -131,7 +131,7 @@ class Scene {
                     time_text(residual_ns(t_)));
     notes += t_.buffer == EventBuffer::shared ? tr("Events were kept in shared memory.")
                                               : tr("Events were written to global memory.");
-    for (const std::string& more : {words_of_blocks(), order_words(t_, p_)})
+    for (const std::string& more : {words_of_blocks(), median_words(t_, p_.block), order_words(t_, p_)})
       if (!more.empty()) notes += " " + more;
     s_.notes = std::move(notes);
   }
@@ -174,9 +174,9 @@ class Scene {
     for (std::size_t l = 0; l < p_.lanes.size(); ++l) {
       TimelineRow row, small;
       row.label = lane_words(t_, p_.lanes[l]);
-      row.height = computes(l) ? kLane : kProducer;
+      row.kind = computes(l) ? RowKind::computes : RowKind::copies;
+      row.height = kProducer;
       row.gap = l == 0 ? 0 : 6;
-      row.waits_low = computes(l);
       row.path_at = computes(l) ? kPathOfLane : kPathOfProducer;
       small.height = consumers > 3 ? 5 : 7;
       small.gap = 2;
@@ -227,8 +227,7 @@ class Scene {
         const bool first = !of_o && std::none_of(p_.lanes.begin(), p_.lanes.begin() + static_cast<std::ptrdiff_t>(l),
                                                  [&](std::size_t n) { return t_.lanes[n].kind == LaneKind::consumer; });
         row.label = first ? tr("tensor cores, at most") : "";
-        row.height = kProduct;
-        row.of_products = true;
+        row.kind = RowKind::products;
         row.gap = first ? 10 : 1;
         for (const Product& x : p_.products) {
           if (x.lane != p_.lanes[l] || x.of_o != of_o) continue;
@@ -322,10 +321,10 @@ class Scene {
     s_.strip = launch_words(t_);
     if (kernel_.empty() || kernel_ == t_.kernel) return;
     const bool others = std::ranges::any_of(timelines_.all, [&](const auto& t) { return t->kernel == kernel_; });
-    s_.strip_words =
-        others ? phrase("This recording is of {}. The list also contains recordings of {}.", t_.kernel, kernel_)
-               : phrase("No launch of {} was recorded. This recording is of {}; there are recordings of {}.", kernel_,
-                        t_.kernel, recorded_kernels(timelines_));
+    s_.of_other_kernel = true;
+    if (others) return;
+    s_.strip_words = phrase("No launch of {} was recorded. This recording is of {}; there are recordings of {}.",
+                            kernel_, t_.kernel, recorded_kernels(timelines_));
   }
 
   const Timeline& t_;

@@ -36,19 +36,21 @@ struct TimelineStretch {
   std::string what;           // "consumer 1 waits for K"
 };
 
+// A lane that copies or computes, what a lane has in flight in the tensor cores, a slot of the ring.
+enum class RowKind : std::uint8_t { copies, computes, products, slot };
+
 struct TimelineRow {
-  std::string label, below;                // "consumer 0", "rows 0-63"
-  float height = 20;                       // logical pixels
-  float gap = 6;                           // above it
-  bool of_products = false;                // in flight in the tensor cores
-  bool waits_low = false;                  // of a lane that computes: a wait takes its lower part
-  float path_at = 0.5F;                    // of its height: where the path runs, clear of its letters
+  std::string label, below;        // "consumer 0", "rows 0-63"
+  RowKind kind = RowKind::copies;  // where it computes a wait takes its lower part
+  float height = 20;               // logical pixels, of one that copies; of others row_heights() (row_heights.h)
+  float gap = 6;                   // above it
+  float path_at = 0.5F;            // of its height: where the path runs, clear of its letters
   std::vector<TimelineStretch> stretches;  // by their beginning
 };
 
 struct TimelineTick {
   std::int64_t at = 0;
-  std::string text;
+  std::string text;  // µs, at any zoom
 };
 
 // A share of the path, or of a lane.
@@ -58,7 +60,8 @@ struct PathShare {
   std::string words;  // "tensor cores"
   std::string value;  // "82 %"
   double share = 0;
-  std::string brief = {};  // of a lane: the state's tag, "wait K"
+  std::string brief = {};  // of a lane: the state's tag, "wait K"; of a copy its letter
+  bool hollow = false;     // nobody's work: a frame without fill
 };
 
 // Who ended a wait: from the row of a lane that let it go, or of a slot whose copy landed, to the row of the lane.
@@ -105,6 +108,7 @@ struct PipelineScene {
   std::string headline, words;
   bool typical = true;             // the block: else its verdict is of this one alone
   std::string strip, strip_words;  // of the page: "flash_hopper, L = 1024, D = 128: 235.1 µs without the recorder."
+  bool of_other_kernel = false;    // than the other pages speak of
   std::string notes;               // price, clocks, buffer
   std::shared_ptr<const Timeline> timeline;
   struct Choice {
@@ -176,9 +180,19 @@ bool on_same_card(const Timeline& a, const Timeline& b);
 // The page's headline: who sets the pace; over all SMs where the tail is; of two who ends sooner, or that nothing
 // differs.
 std::string verdict_of(const PipelineScene& scene);
-// How far the first consumer of the lower one is ahead or behind at the last product in sight of both; empty: there is
-// none but the one at which they are aligned.
-std::string ahead_words(const PipelineScene& scene);
+// From the product at which two recordings are aligned to the last one in sight of both, of the first consumer.
+struct Ahead {
+  std::int64_t from_above = 0, above = 0, from_below = 0, below = 0;  // clocks of each block
+  std::size_t tiles = 0;
+  double above_ns = 0, below_ns = 0;  // what they take
+};
+// None: there is no product in sight of both but the one at which they are aligned.
+std::optional<Ahead> ahead_of(const PipelineScene& scene);
+std::string ahead_words(const PipelineScene& scene, const Ahead& ahead);
+// Of two launches as recorded: which ends sooner, by how much.
+std::string ends_words(const PipelineScene& above, const PipelineScene& below);
+// Less than twice what the quartiles of both leave open.
+bool is_no_gain(const Timeline& above, const Timeline& below, double gain);
 // What sets each of two recordings of one problem apart: "2 slots", "3 slots"; the same of both where nothing does.
 std::pair<std::string, std::string> what_differs(const Timeline& above, const Timeline& below);
 // Two of one problem: what the other takes, measured without the recorder, and where a key tile's time differs most.
@@ -233,6 +247,8 @@ std::string order_words(const Timeline& t, const Pipeline& p);
 bool is_typical(const Timeline& t, std::int32_t block);
 // How long the block takes beside the others: which is the median one. Empty: there is no other.
 std::string block_words(const Timeline& t, std::int32_t block);
+// How the median block is recorded, where this one is not typical; else empty.
+std::string median_words(const Timeline& t, std::int32_t block);
 // Of these rows of its blocks that whose time is nearest to the median of all.
 std::int32_t most_usual_block(const Timeline& t, std::span<const std::int32_t> rows);
 // What turns cost, and why nobody can tell from here what they bring; of a recording without them, what they would

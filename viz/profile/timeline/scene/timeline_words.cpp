@@ -47,10 +47,18 @@ std::string pace_headline(const std::vector<PathPart>& parts) {
   const auto large = [&](const PathPart& part) { return part.share >= kAsLarge * largest; };
   const auto share = [](const PathPart& part) { return tenths_text(part.tenths); };
   if (large(tensor) && large(work) && large(copies))
-    return tr("Tensor cores, copies and consumers' own instructions set the pace together.");
-  if (large(tensor) && large(work)) return tr("Tensor cores and consumers' own instructions set the pace together.");
-  if (large(tensor) && large(copies)) return tr("Tensor cores and copies set the pace together.");
-  if (large(work) && large(copies)) return tr("Copies and consumers' own instructions set the pace together.");
+    return phrase(
+        "Tensor cores (at most {}), copies (at most {}) and consumers' own instructions ({}) set the pace together.",
+        share(tensor), share(copies), share(work));
+  if (large(tensor) && large(work))
+    return phrase("Tensor cores (at most {}) and consumers' own instructions ({}) set the pace together.",
+                  share(tensor), share(work));
+  if (large(tensor) && large(copies))
+    return phrase("Tensor cores (at most {}) and copies (at most {}) set the pace together.", share(tensor),
+                  share(copies));
+  if (large(work) && large(copies))
+    return phrase("Copies (at most {}) and consumers' own instructions ({}) set the pace together.", share(copies),
+                  share(work));
   if (large(tensor)) return phrase("The tensor cores set the pace, for at most {} of the time.", share(tensor));
   if (large(work)) return phrase("The consumers' own instructions set the pace, for {} of the time.", share(work));
   if (large(copies) && of_q.share > copies.share / 2)

@@ -32,12 +32,6 @@ double relative_spread(const Timeline& t) {
   return t.plain_us > 0 ? (t.plain_quartiles.q3 - t.plain_quartiles.q1) / t.plain_us : 0;
 }
 
-// Of the time without the recorder; less than twice what the quartiles of both leave open is none.
-bool is_none(const Timeline& above, const Timeline& below, double gain) {
-  if (above.plain_quartiles.q1 <= 0 || below.plain_quartiles.q1 <= 0) return std::fabs(gain) < kLeastGain;
-  return std::fabs(gain) <= 2 * std::hypot(relative_spread(above), relative_spread(below));
-}
-
 std::string compared(const PipelineScene& a, const PipelineScene& b) {
   const bool plain = a.timeline->plain_us > 0 && b.timeline->plain_us > 0;
   const double above = plain ? a.timeline->plain_us : a.launch_ns * kUs;
@@ -46,13 +40,20 @@ std::string compared(const PipelineScene& a, const PipelineScene& b) {
   const auto [first, second] = what_differs(*a.timeline, *b.timeline);
   const std::string what = first == second ? std::string(tr("The same launch, recorded twice"))
                                            : phrase("Above {}, below {}", first, second);
-  if (is_none(*a.timeline, *b.timeline, gain))
-    return phrase("{}: no difference ({:.1f} and {:.1f} µs).", what, above, below);
+  const std::string basis = plain ? tr("without the recorder") : tr("in these recordings");
+  if (is_no_gain(*a.timeline, *b.timeline, gain))
+    return phrase("{}: no difference {} ({:.1f} and {:.1f} µs).", what, basis, above, below);
   const std::string by = fmt::format("{:.1f} µs ({:.1f} %)", std::fabs(above - below), 100 * std::fabs(gain));
-  return gain > 0 ? phrase("{}: below ends {} sooner.", what, by) : phrase("{}: below ends {} later.", what, by);
+  return gain > 0 ? phrase("{}: {}, below ends {} sooner.", what, basis, by)
+                  : phrase("{}: {}, below ends {} later.", what, basis, by);
 }
 
 }  // namespace
+
+bool is_no_gain(const Timeline& above, const Timeline& below, double gain) {
+  if (above.plain_quartiles.q1 <= 0 || below.plain_quartiles.q1 <= 0) return std::fabs(gain) < kLeastGain;
+  return std::fabs(gain) <= 2 * std::hypot(relative_spread(above), relative_spread(below));
+}
 
 std::pair<std::string, std::string> what_differs(const Timeline& above, const Timeline& below) {
   std::pair<std::string, std::string> words;
@@ -74,8 +75,8 @@ std::pair<std::string, std::string> what_differs(const Timeline& above, const Ti
   return words;
 }
 
-std::string ahead_words(const PipelineScene& s) {
-  if (s.beside == nullptr) return {};
+std::optional<Ahead> ahead_of(const PipelineScene& s) {
+  if (s.beside == nullptr) return std::nullopt;
   const PipelineScene& b = *s.beside;
   // Both are aligned at the first of these.
   const auto first = std::ranges::lower_bound(s.issues, s.from) - s.issues.begin();
@@ -84,18 +85,35 @@ std::string ahead_words(const PipelineScene& s) {
     return n < std::ssize(x.issues) && x.issues[static_cast<std::size_t>(n)] < x.to;
   };
   while (in_sight(s, last + 1) && in_sight(b, last + 1)) ++last;
-  if (last <= first) return {};
-  const auto took = [&](const PipelineScene& x) {
-    return static_cast<double>(x.issues[static_cast<std::size_t>(last)] - x.issues[static_cast<std::size_t>(first)]) *
-           x.ns_a_clock;
-  };
-  const double sooner = took(s) - took(b);
-  const auto tiles = static_cast<std::size_t>(last - first);
+  if (last <= first) return std::nullopt;
+  const auto at = [](const PipelineScene& x, std::ptrdiff_t n) { return x.issues[static_cast<std::size_t>(n)]; };
+  Ahead a{at(s, first), at(s, last), at(b, first), at(b, last), static_cast<std::size_t>(last - first)};
+  a.above_ns = static_cast<double>(a.above - a.from_above) * s.ns_a_clock;
+  a.below_ns = static_cast<double>(a.below - a.from_below) * b.ns_a_clock;
+  return a;
+}
+
+std::string ahead_words(const PipelineScene& s, const Ahead& a) {
+  const double share = 1 - a.below_ns / a.above_ns;
+  const std::string by = time_text(std::fabs(a.above_ns - a.below_ns));
+  // Within what the launches leave open it is none either.
+  if (is_no_gain(*s.timeline, *s.beside->timeline, share))
+    return plural(a.tiles, "In these recordings, {0} key tile takes as long: {1} apart",
+                  "In these recordings, {0} key tiles take as long: {1} apart", by);
+  const std::string much = fmt::format("{} ({:.1f} %)", by, 100 * std::fabs(share));
+  return share > 0 ? plural(a.tiles, "In these recordings, {0} key tile takes {1} less below",
+                            "In these recordings, {0} key tiles take {1} less below", much)
+                   : plural(a.tiles, "In these recordings, {0} key tile takes {1} more below",
+                            "In these recordings, {0} key tiles take {1} more below", much);
+}
+
+std::string ends_words(const PipelineScene& above, const PipelineScene& below) {
+  const double sooner = above.launch_ns - below.launch_ns;
   const std::string by = time_text(std::fabs(sooner));
-  return sooner >= 0 ? plural(tiles, "Below, consumer 0 is {1} ahead after {0} key tile",
-                              "Below, consumer 0 is {1} ahead after {0} key tiles", by)
-                     : plural(tiles, "Below, consumer 0 is {1} behind after {0} key tile",
-                              "Below, consumer 0 is {1} behind after {0} key tiles", by);
+  if (is_no_gain(*above.timeline, *below.timeline, sooner / above.launch_ns))
+    return phrase("in these recordings, both end together: {} apart", by);
+  return sooner > 0 ? phrase("in these recordings, ends {} sooner", by)
+                    : phrase("in these recordings, ends {} later", by);
 }
 
 std::string verdict_of(const PipelineScene& s) {
@@ -103,7 +121,7 @@ std::string verdict_of(const PipelineScene& s) {
   if (s.sms_shown && !s.answers.empty())
     return fmt::format("{} {}", s.answers.back().question, s.answers.back().answer);
   if (s.typical || s.sms_shown) return s.headline;
-  return phrase("Block {} is not typical. {}", s.block, s.headline);
+  return phrase("Block {}, not typical: {}", s.block, s.headline);
 }
 
 }  // namespace attn

@@ -1,0 +1,84 @@
+// Rows of every recording that comes with the program: as high as their letters need, all on one screen where that can
+// be.
+#include "viz/profile/timeline/scene/row_heights.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/viz/profile/timeline/bundled_timelines.h"
+
+namespace attn {
+namespace {
+
+constexpr float kLetter = 13;  // logical pixels: a letter with its index
+
+std::vector<PipelineScene> scenes() {
+  const TimelinesView all = bundled_timelines({"h100-timeline", "h100-turns-timeline", "h100-warps-timeline"});
+  std::vector<PipelineScene> made;
+  for (const auto& t : all.all) made.push_back(timeline_scene(t, all, t->kernel));
+  return made;
+}
+
+RowHeights alone(const PipelineScene& s, float room) {
+  const std::vector<const PipelineScene*> one{&s};
+  return row_heights(one, room);
+}
+
+std::size_t slots_of(const PipelineScene& s) {
+  return static_cast<std::size_t>(std::ranges::count(s.rows, RowKind::slot, &TimelineRow::kind));
+}
+
+// What the page leaves the rows at 1440 x 900.
+TEST(RowHeights, HaveRoomForEverySlotAndItsLetterAt1440x900) {
+  std::size_t most = 0;
+  for (const PipelineScene& s : scenes()) {
+    const RowHeights h = alone(s, 460);
+    EXPECT_LE(all_rows_height(s, h), 460) << s.strip;
+    if (slots_of(s) == 0) continue;
+    EXPECT_GE(h.slot, 16) << s.strip;
+    EXPECT_LE(h.slot, 20) << s.strip;
+    most = std::max(most, slots_of(s));
+  }
+  EXPECT_EQ(most, 8U);
+}
+
+TEST(RowHeights, NeverLetALetterStandOutOfItsBox) {
+  for (const PipelineScene& s : scenes())
+    for (const float room : {0.0F, 120.0F, 300.0F, 320.0F, 460.0F, 900.0F}) {
+      const RowHeights h = alone(s, room);
+      EXPECT_GE(h.slot, kLetter) << room;
+      EXPECT_GE(h.lane * (1 - kWaitTop), kLetter) << room;
+      for (const TimelineRow& row : s.rows)
+        if (row.kind == RowKind::copies) {
+          EXPECT_GE(h.of(row), kLetter);
+        }
+    }
+}
+
+TEST(RowHeights, GrowWithTheRoomAndDoNotLeaveIt) {
+  for (const PipelineScene& s : scenes()) {
+    const float least = all_rows_height(s, alone(s, 0));
+    float before = 0;
+    for (float room = least; room < 900; room += 20) {
+      const float height = all_rows_height(s, alone(s, room));
+      EXPECT_LE(height, room);
+      EXPECT_GE(height, before - 8.01F) << "products may be higher where there is room";
+      before = height;
+    }
+  }
+}
+
+TEST(RowHeights, OfTwoScenesShareOneRoom) {
+  const std::vector<PipelineScene> all = scenes();
+  const PipelineScene& s = all.front();
+  const std::vector<const PipelineScene*> both{&s, &s};
+  const RowHeights h = row_heights(both, 620);
+  EXPECT_LE(2 * all_rows_height(s, h), 620);
+  EXPECT_LT(h.lane, alone(s, 620).lane);
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,23 @@
+// How high the rows of a timeline are, so that all of them and their letters stand on one screen: pure, in logical
+// pixels.
+#pragma once
+
+#include <span>
+
+#include "viz/profile/timeline/scene/timeline_scene.h"
+
+namespace attn {
+
+constexpr float kLeastLettered = 13;  // a letter is no taller than its box
+
+// Of a lane that computes, a slot of the ring, a lane's products.
+struct RowHeights {
+  float lane = 40, slot = 18, product = 11;
+  float of(const TimelineRow& row) const;
+};
+// Of these scenes together in `room`, gaps and all. Where there is too little, rows stay as high as letters are: they
+// take more.
+RowHeights row_heights(std::span<const PipelineScene* const> scenes, float room);
+float all_rows_height(const PipelineScene& scene, const RowHeights& heights);
+
+}  // namespace attn
