@@ -106,7 +106,7 @@ TEST_F(TimelineRowsTest, WhatIsSaidBelowTheAnswersIsThereToItsEnd) {
   }
 }
 
-TEST_F(TimelineRowsTest, AClickOnTheMarkAtTheAxisGoesToTheKeyTileThatIsFollowed) {
+TEST_F(TimelineRowsTest, TheMarkAtTheAxisLeadsToTheKeyTileThatIsFollowed) {
   open(1440, 900);
   const auto shown = timelines().all.front();
   window->controller().update({ChooseTimeline{id_of(*shown)}, ChooseTimeSpan{1, 601}, FollowKeyTile{0}});
@@ -122,6 +122,13 @@ TEST_F(TimelineRowsTest, AClickOnTheMarkAtTheAxisGoesToTheKeyTileThatIsFollowed)
     IM_CHECK_EQ(view.key_tile, 0);
     ctx->SetRef(child("profile_timeline"));
     IM_CHECK(!ctx->ItemExists("timeline_followed"));
+    // By the keyboard the same.
+    window->controller().update({ChooseTimeSpan{1, 601}});
+    ctx->Yield(3);
+    ctx->NavMoveTo("timeline_followed");
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(3);
+    IM_CHECK(view.time_from_ns > 601);
   }));
 }
 

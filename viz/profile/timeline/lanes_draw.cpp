@@ -223,7 +223,7 @@ Box draw_followed_mark(ImDrawList* list, const Chart& chart, float top, Commands
              elsewhere->before ? Arrow::left : Arrow::right, ink);
   draw_text_in(list, box, elsewhere->before ? Align::right : Align::left, Face::bold, 12, ink, words, 4);
   ImGui::SetCursorScreenPos(box.min);
-  if (ImGui::InvisibleButton("timeline_followed", {box.width(), box.height()})) {
+  if (ImGui::InvisibleButton("timeline_followed", {box.width(), box.height()}, ImGuiButtonFlags_EnableNav)) {
     const auto [from, to] = window_about(scene, *elsewhere);
     commands.push_back(
         ChooseTimeSpan{static_cast<std::int64_t>(static_cast<double>(from) * scene.ns_a_clock),
