@@ -96,6 +96,5 @@ class Page {
 Result<State> state_of(const PageOptions& options);
 // The same without the parameters that are wrong: those of which state_of() makes a state.
 PageOptions what_is_right(PageOptions options);
-std::optional<StepPanel> panel_named(const std::string& name);
 
 }  // namespace attn

@@ -30,15 +30,6 @@ Result<EventIndex> event_of(const std::string& step) {
 
 }  // namespace
 
-std::optional<StepPanel> panel_named(const std::string& name) {
-  if (name == "run") return StepPanel::run;
-  if (name == "tiles") return StepPanel::tiles;
-  if (name == "chart") return StepPanel::chart;
-  if (name == "traffic") return StepPanel::traffic;
-  if (name == "timeline") return StepPanel::timeline;
-  return std::nullopt;
-}
-
 Result<State> state_of(const PageOptions& options) {
   State state = initial_state();
   const Preferences preferences = state.preferences;

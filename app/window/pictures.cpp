@@ -111,6 +111,7 @@ class OffscreenWindow {
     ImGuiIO& io = ImGui::GetIO();
     io.DisplaySize = {static_cast<float>(spec.width), static_cast<float>(spec.height)};
     io.DeltaTime = 1.0F / 60;
+    if (spec.panel) shell_.show_alone(*spec.panel);
     if (spec.touch) io.ConfigFlags |= ImGuiConfigFlags_IsTouchScreen;
   }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -18,6 +19,7 @@
 #include "viz/state/lab_view.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
+#include "viz/state/view_step.h"
 
 namespace attn {
 
@@ -31,6 +33,7 @@ struct PictureSpec {
   std::vector<Timeline> timelines = {};        // of a file, for Profile
   std::shared_ptr<const LabView> lab = {};     // what stands in the lab; null: what the state's kernel begins with
   bool touch = false;                          // as on a touch screen
+  std::optional<StepPanel> panel = {};         // of Step, alone
   Commands commands = {};                      // obeyed before it is drawn, as if of the user's hands
 };
 

@@ -102,6 +102,8 @@ TEST(Usage, WrongIsExitTwoWithTheValueAndNothingOnStdout) {
                                            {{"shot", "--view", "sky", "-o", "x.png"}, "sky"},
                                            {{"shot", "--size", "10x10", "-o", "x.png"}, "10x10"},
                                            {{"shot", "--step", "9999", "-o", "x.png"}, "9999"},
+                                           {{"shot", "--panel", "all", "-o", "x.png"}, "all"},
+                                           {{"shot", "--view", "learn", "--panel", "run", "-o", "x.png"}, "--panel"},
                                            {{"list", "extra"}, "extra"}}) {
     const Done done = run(w.arguments);
     EXPECT_EQ(done.code, 2) << w.arguments.back() << ": " << done.err;

@@ -29,6 +29,15 @@ std::string_view name_of(StepChart c) {
   return "?";
 }
 
+std::optional<StepPanel> panel_named(std::string_view name) {
+  if (name == "run") return StepPanel::run;
+  if (name == "tiles") return StepPanel::tiles;
+  if (name == "chart") return StepPanel::chart;
+  if (name == "traffic") return StepPanel::traffic;
+  if (name == "timeline") return StepPanel::timeline;
+  return std::nullopt;
+}
+
 std::string_view name_of(FragmentTile t) {
   switch (t) {
     case FragmentTile::q:

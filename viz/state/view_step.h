@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,10 @@ inline constexpr std::array kStepCharts{StepChart::row,      StepChart::hindsigh
                                         StepChart::error,    StepChart::attention, StepChart::fragments,
                                         StepChart::sentence, StepChart::pages};
 std::string_view name_of(StepChart c);  // "row", ...
+
+// A panel that is shown alone, for a figure in another page. run: strip, tiles, timeline.
+enum class StepPanel : std::uint8_t { run, tiles, chart, traffic, timeline };
+std::optional<StepPanel> panel_named(std::string_view name);
 
 std::string_view name_of(FragmentTile t);  // "q", ...
 // Whose fragments are shown before anybody chooses.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "viz/state/view_step.h"
 #include "viz/step/bars/page.h"
 #include "viz/step/charts/row.h"
 #include "viz/step/facts/focus.h"
@@ -17,9 +18,6 @@
 namespace attn {
 
 struct StepCache;  // viz/step/step_cache.h
-
-// A panel that is shown alone, for a figure in another page.
-enum class StepPanel : std::uint8_t { run, tiles, chart, traffic, timeline };  // run: strip, tiles, timeline
 
 // Where a finger drags what lies there, rather than the page, pixels.
 struct DragPlace {

@@ -34,7 +34,7 @@ namespace {
 
 struct ShotArguments {
   DocumentArguments document;
-  std::string view, size = "1440x900", theme, session, out, chart, answer;
+  std::string view, size = "1440x900", theme, session, out, chart, panel, answer;
   std::string step;  // "N" or "A..B"
   double seconds_per_step = 1;
   bool report = false, no_motion = false, touch = false;
@@ -73,6 +73,10 @@ Result<void> set_view(const ShotArguments& a, State& state) {
     if (!chart) return tl::unexpected(chart.error());
     state.view.step.chart = *chart;
   }
+  if (!a.panel.empty() && !panel_named(a.panel)) {
+    return bad_input(phrase("Unknown --panel {}; use run, tiles, chart, traffic or timeline.", a.panel));
+  }
+  if (!a.panel.empty() && state.view.workspace != Workspace::step) return bad_input(tr("--panel needs --view step."));
   if (!(a.scale >= 1 && a.scale <= 3)) return bad_input(phrase("Invalid --scale {}; use 1 to 3.", a.scale));
   state.preferences.scale = a.scale;
   state.preferences.reduced_motion = a.no_motion;
@@ -221,6 +225,7 @@ Result<PictureSpec> picture_of(const ShotArguments& a) {
   picture.width = static_cast<int>(size->first);
   picture.height = static_cast<int>(size->second);
   picture.touch = a.touch;
+  picture.panel = panel_named(a.panel);
   if (auto r = set_view(a, picture.state); !r) return tl::unexpected(r.error());
   if (auto r = check_distinct(input_files_of(picture.state), {{"-o", a.out}}); !r) return tl::unexpected(r.error());
   if (auto r = set_session(a, picture); !r) return tl::unexpected(r.error());
@@ -330,6 +335,11 @@ Command add_shot(Parser program) {
       .add_option("--chart", a->chart,
                   tr("Chart in Step: row, hindsight, passes, error, attention, fragments, sentence or pages; default: "
                      "row"))
+      ->type_name("NAME");
+  parser
+      .add_option(
+          "--panel", a->panel,
+          tr("Panel of Step to draw alone: run (sentence, tiles and timeline), tiles, chart, traffic or timeline"))
       ->type_name("NAME");
   parser.add_option("--answer", a->answer, tr("State of a lesson's question: right, wrong, hint or shown"))
       ->type_name("NAME");
