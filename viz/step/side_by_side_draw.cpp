@@ -68,7 +68,7 @@ const SideBySide& side_by_side_of(const Recording& rec) {
                                                           .tiles_step = tiles_step,
                                                           .on_its_way = on_its_way,
                                                           .lies_in_slot = lies_in_slot},
-                                               SideBySide{.tiles = draw_ranks}};
+                                               SideBySide{.tiles = draw_ranks, .tiles_height = ring_bands_height}};
   return kWays.at(static_cast<std::size_t>(order_row(rec.order).abreast));
 }
 

@@ -30,6 +30,7 @@ struct SideBySideView {
 struct SideBySide {
   void (*tiles)(const SideBySideView& view,
                 const Box& box) = nullptr;                             // in place of the tiles; in the charts' room too
+  float (*tiles_height)(const Recording& rec) = nullptr;               // logical; what they like on a phone
   void (*card)(const SideBySideView& view, const Box& box) = nullptr;  // in place of charts and HBM traffic
   float card_height = 0;                                               // logical
   void (*track)(const SideBySideView& view, const Box& box) = nullptr;  // in place of the timeline's map and track

@@ -4,11 +4,13 @@
 #include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
+#include "kernels/model/ring.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/ring/ring_parts_draw.h"
@@ -19,7 +21,8 @@ namespace {
 using namespace rings;
 
 // Logical sizes.
-constexpr float kNext = 62, kLowRow = 5, kMapWidth = 250, kMapFrom = 600, kBothFrom = 1040, kRowHigh = 30;
+constexpr float kNext = 62, kHere = 76, kLowRow = 5, kMapWidth = 250, kMapFrom = 600, kBothFrom = 1040,
+                kTightBelow = 480, kRowHigh = 30;
 
 // How much larger cells may be where a lesson folds others away.
 float folded_growth(const StepFocus& look) {
@@ -28,7 +31,7 @@ float folded_growth(const StepFocus& look) {
 }
 
 // What a lesson does not speak of has no room; the rest stands in the middle.
-Columns columns_of(const RingScene& scene, const Box& area, bool states, const StepFocus& look) {
+Columns columns_of(const RingScene& scene, const Box& area, bool states, const StepFocus& look, Band band) {
   const Style& s = style();
   const RingRankRow& row = scene.ranks.front();
   std::int32_t keys = 1;
@@ -37,18 +40,26 @@ Columns columns_of(const RingScene& scene, const Box& area, bool states, const S
              value_width = static_cast<float>(std::max(row.v.cols, 1));
   const bool travels = look.has(TensorColour::k) || look.has(TensorColour::v);
   const auto where = [](bool meant, float wide) { return meant ? wide : 0.0F; };
-  const float q = where(look.has(TensorColour::q), std::min(width * s.px(kQHeat), s.px(110))),
-              next = where(travels && look.has(StepPart::travel), s.px(kNext)),
-              here = where(travels,
-                           std::max(s.px(76), std::min((width + value_width) * s.px(kHeat), s.px(150)) + s.px(22)));
-  constexpr float kStatistic = 1.15F;  // in cells
-  const float scores = where(look.has(TensorColour::s) || look.has(TensorColour::p), static_cast<float>(keys)),
-              m = where(states && look.has(TensorColour::m), kStatistic),
-              l = where(states && look.has(TensorColour::l), kStatistic),
-              o = where(states && look.has(TensorColour::o), value_width);
-  const float cells = scores + 2 * (m + l + o) + (states ? 0.3F : 0.0F);
-  const float fixed = s.px(kLabels) + q + next + here + 6 * s.px(kGap);
+  const bool moved = band != Band::work, worked = band != Band::travel;
   Columns x;
+  x.names = s.px(band == Band::all ? kLabels : kBandLabels);
+  const float next = where(moved && travels && look.has(StepPart::travel), s.px(kNext));
+  float q = where(moved && look.has(TensorColour::q), std::min(width * s.px(kQHeat), s.px(110))),
+        here = where(moved && travels,
+                     std::max(s.px(kHere), std::min((width + value_width) * s.px(kHeat), s.px(150)) + s.px(22)));
+  if (band == Band::travel) {  // both give way
+    const float room = area.width() - x.names - next - s.px(2 * kGap + 8);
+    q = std::min(q, room * 0.4F);
+    here = std::min(here, room - q);
+  }
+  const float statistic = band == Band::all ? 1.15F : 2.4F;  // in cells
+  const float scores =
+                  where(worked && (look.has(TensorColour::s) || look.has(TensorColour::p)), static_cast<float>(keys)),
+              m = where(worked && states && look.has(TensorColour::m), statistic),
+              l = where(worked && states && look.has(TensorColour::l), statistic),
+              o = where(worked && states && look.has(TensorColour::o), value_width);
+  const float cells = scores + 2 * (m + l + o) + (states ? 0.3F : 0.0F);
+  const float fixed = x.names + q + next + here + (band == Band::all ? 6 : 4) * s.px(kGap);
   x.states = m + l + o > 0;
   x.cell = std::clamp((area.width() - fixed) / std::max(cells, 1.0F), s.px(2), s.px(kMostCell) * folded_growth(look));
   x.m = m * x.cell, x.l = l * x.cell, x.o = o * x.cell;
@@ -58,7 +69,7 @@ Columns columns_of(const RingScene& scene, const Box& area, bool states, const S
     if (wide > 0) left += wide + gap;
     return box;
   };
-  left = s.px(kLabels);
+  left = x.names;
   x.q = take(q, s.px(kGap + 8));
   x.next = take(next, s.px(kGap));
   x.here = take(here, s.px(kGap));
@@ -117,7 +128,7 @@ void draw_label(const Place& p, const RingRankRow& row, const Box& box) {
   if (row.live)
     p.list->AddRectFilled({box.min.x - p.s.px(6), box.min.y}, {box.min.x - p.s.px(3), box.max.y},
                           colour_of(Token::text), p.s.px(1));
-  const float room = box.width() - p.s.px(4);
+  const float room = box.width();
   draw_text(p.list, box.min, Face::bold, 14, colour_of(Token::text), row.name);
   float y = box.min.y + p.s.px(20);
   const std::string idle = row.idle ? tr("no work this turn") : "";
@@ -137,7 +148,7 @@ void draw_state(const Place& p, const RingRankRow& row, const RingState& state, 
 
 void draw_rank(const Place& p, std::size_t n) {
   const RingRankRow& row = p.panel.scene.ranks[static_cast<std::size_t>(p.first) + n];
-  const Box label = slot_box(p, {{p.x.labels, p.rows.min.y}, {p.x.labels + p.s.px(kLabels - 6), p.rows.max.y}}, n);
+  const Box label = slot_box(p, {{p.x.labels, p.rows.min.y}, {p.x.labels + p.x.names - p.s.px(6), p.rows.max.y}}, n);
   draw_label(p, row, label);
   if (p.x.q.width() > 0)
     draw_rows(p, row, row.q, p.x.q.min.x, label.min.y, p.x.q.width() / static_cast<float>(std::max(row.q.cols, 1)));
@@ -194,45 +205,99 @@ void place_ranks(Place& p) {
   p.keys = key_row_height(p);
 }
 
+// The right end of what stands beside each other.
+float end_of(const Columns& x) {
+  float end = 0;
+  for (const Box* box : {&x.q, &x.d_o, &x.here, &x.scores, &x.turn, &x.so_far, &x.delta, &x.dq, &x.part, &x.sums})
+    if (box->width() > 0) end = std::max(end, box->max.x);
+  return end;
+}
+
+struct Drawing {
+  const RingPanel& panel;
+  bool states;
+  Columns columns(const Box& area, Band band) const {
+    return panel.scene.backward ? gradient_columns(panel.scene, area, panel.look, band)
+                                : columns_of(panel.scene, area, states, panel.look, band);
+  }
+};
+
+void draw_band(const RingPanel& panel, const Box& area, const Columns& columns, bool first) {
+  const Style& s = style();
+  const RingScene& scene = panel.scene;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  Place p{panel, s, list, columns, area};
+  p.rows.min.y += s.px(kHead);
+  p.rows.max.y -= s.px(8);
+  place_ranks(p);
+  std::string title = scene.title;
+  if (p.shown < static_cast<std::int32_t>(scene.ranks.size()))
+    title = phrase("{}; ranks {} to {} are shown", title, p.first, p.first + p.shown - 1);
+  const float title_end = p.x.part.width() > 0                 ? p.x.part.min.x
+                          : p.x.states && p.x.turn.width() > 0 ? p.x.turn.centre().x - s.px(44)
+                                                               : area.max.x;
+  if (first)
+    draw_text(list, area.min, Face::bold, 14, colour_of(Token::text),
+              elided_text(Face::bold, 14, title, title_end - area.min.x));
+  draw_heads(p, area.min.y);
+  for (std::int32_t n = 0; n < p.shown; ++n) draw_rank(p, static_cast<std::size_t>(n));
+  const bool all = p.shown == static_cast<std::int32_t>(scene.ranks.size());
+  if (all && scene.backward) draw_gradient_ways(p);
+  if (all && p.x.next.width() > 0 && scene.turn + 1 < scene.ring.ranks) draw_way(p, p.x.here, p.x.next, kKeys, false);
+  if (!scene.dense.empty() && p.x.scores.width() > 0)
+    draw_paragraph(list, {p.x.scores.min.x, p.rows.min.y + s.px(8)}, area.max.x - p.x.scores.min.x, 13,
+                   {{scene.dense, Face::text, Token::dim, 0, false}}, 3);
+}
+
+// Below each other.
+void draw_bands(const Drawing& d, const Box& area) {
+  std::vector<Columns> bands;
+  for (const Band band : {Band::travel, Band::work, Band::sums}) {
+    if (band == Band::sums && !d.panel.scene.backward) continue;
+    Columns columns = d.columns(area, band);
+    if (end_of(columns) > columns.labels + columns.names + 1) bands.push_back(columns);
+  }
+  float top = area.min.y;
+  const float high = area.height() / static_cast<float>(std::max<std::size_t>(bands.size(), 1));
+  for (const Columns& columns : bands) {
+    draw_band(d.panel, {{area.min.x, top}, {area.max.x, top + high}}, columns, top == area.min.y);
+    top += high;
+  }
+}
+
 }  // namespace
+
+float ring_bands_height(const Recording& rec) {
+  constexpr float kRow = 12, kRank = kBetweenRanks + 10, kMostRanks = 8, kFoot = 16;
+  const auto ranks = static_cast<float>(std::max<std::int64_t>(ranks_of(rec.options), 1));
+  const float rows = std::ceil(static_cast<float>(rec.problem.Lq) / ranks);
+  const float bands = rec.problem.pass == Pass::backward ? 3 : 2;
+  return 20 + bands * (kHead + kFoot + std::min(ranks, kMostRanks) * (std::min(rows, 16.0F) * kRow + kRank));
+}
 
 void draw_ring(const RingPanel& panel, const Box& box) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_card(list, box);
   list->PushClipRect(box.min, box.max, true);
-  Box area{{box.min.x + s.px(18), box.min.y + s.px(10)}, {box.max.x - s.px(18), box.max.y - s.px(10)}};
+  const float side = s.px(box.width() < s.px(kTightBelow) ? 12 : 18);
+  Box area{{box.min.x + side, box.min.y + s.px(10)}, {box.max.x - side, box.max.y - s.px(10)}};
   // Where there is no room for both, the map gives way to m, l and O, unless a lesson speaks of other things.
   const StepFocus& look = panel.look;
   const bool roomy = area.width() >= s.px(kBothFrom);
-  const bool backward = panel.scene.backward;
-  const bool states =
-      roomy || backward || look.has(TensorColour::m) || look.has(TensorColour::l) || look.has(TensorColour::o);
+  const bool states = roomy || panel.scene.backward || look.has(TensorColour::m) || look.has(TensorColour::l) ||
+                      look.has(TensorColour::o);
   if (look.has(StepPart::chart) && area.width() >= s.px(kMapFrom) && (roomy || !states)) {
     const float wide = std::clamp(area.width() * 0.22F, s.px(kMapWidth), s.px(380));
     draw_ring_map(panel, {{area.max.x - wide, area.min.y}, area.max});
     area.max.x -= wide + s.px(22);
   }
-  Place p{panel, s, list,
-          backward ? gradient_columns(panel.scene, area, look) : columns_of(panel.scene, area, states, look), area};
-  p.rows.min.y += s.px(kHead);
-  p.rows.max.y -= s.px(8);
-  place_ranks(p);
-  const RingScene& scene = panel.scene;
-  std::string title = scene.title;
-  if (p.shown < static_cast<std::int32_t>(scene.ranks.size()))
-    title = phrase("{}; ranks {} to {} are shown", title, p.first, p.first + p.shown - 1);
-  const float title_end = backward ? p.x.part.min.x : p.x.states ? p.x.turn.centre().x - s.px(44) : area.max.x;
-  draw_text(list, area.min, Face::bold, 14, colour_of(Token::text),
-            elided_text(Face::bold, 14, title, title_end - area.min.x));
-  draw_heads(p, area.min.y);
-  for (std::int32_t n = 0; n < p.shown; ++n) draw_rank(p, static_cast<std::size_t>(n));
-  const bool all = p.shown == static_cast<std::int32_t>(scene.ranks.size());
-  if (all && backward) draw_gradient_ways(p);
-  if (all && p.x.next.width() > 0 && scene.turn + 1 < scene.ring.ranks) draw_way(p, p.x.here, p.x.next, kKeys, false);
-  if (!scene.dense.empty())
-    draw_paragraph(list, {p.x.scores.min.x, p.rows.min.y + s.px(8)}, area.max.x - p.x.scores.min.x, 13,
-                   {{scene.dense, Face::text, Token::dim, 0, false}}, 3);
+  const Drawing drawing{panel, states};
+  const Columns columns = drawing.columns(area, Band::all);
+  if (end_of(columns) <= area.max.x + 1)
+    draw_band(panel, area, columns, true);
+  else
+    draw_bands(drawing, area);
   list->PopClipRect();
 }
 

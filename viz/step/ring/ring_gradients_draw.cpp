@@ -21,6 +21,7 @@ bool has_words(const Place& p) {
 struct Widths {
   float cell, part_cell;
   bool d_o;
+  Band band = Band::all;
 };
 
 Columns placed(const RingScene& scene, const Box& area, const StepFocus& look, const Widths& w) {
@@ -30,23 +31,31 @@ Columns placed(const RingScene& scene, const Box& area, const StepFocus& look, c
   for (const RingRankRow& r : scene.ranks) keys = std::max(keys, r.scores.cols);
   const auto d = static_cast<float>(std::max(row.q.cols, 1)), dv = static_cast<float>(std::max(row.v.cols, 1));
   const bool travels = look.has(TensorColour::k) || look.has(TensorColour::v);
-  float left = area.min.x + s.px(kLabels);
-  const auto take = [&](bool meant, float wide, float gap) {
+  Columns x;
+  x.labels = area.min.x;
+  x.names = s.px(w.band == Band::all ? kLabels : kBandLabels);
+  float left = area.min.x + x.names;
+  const auto take = [&](Band band, bool meant, float wide, float gap) {
+    meant = meant && (w.band == Band::all || w.band == band);
     const Box box{{left, area.min.y}, {left + (meant ? wide : 0), area.max.y}};
     if (meant) left += wide + s.px(gap);
     return box;
   };
-  Columns x;
-  x.labels = area.min.x;
+  // In a band of their own the inputs have what room there is.
+  const float most =
+      w.band == Band::travel ? (area.width() - x.names - s.px(76 + 3 * kGap)) / (w.d_o ? 2 : 1) : s.px(110);
   x.cell = w.cell;
-  x.q = take(look.has(TensorColour::q), std::min(d * s.px(kQHeat), s.px(110)), w.d_o ? 4 : kGap + 8);
-  x.d_o = take(w.d_o, std::min(dv * s.px(kQHeat), s.px(110)), kGap + 8);
-  x.here = take(travels, std::max(s.px(76), std::min((d + dv) * s.px(kHeat), s.px(150)) + s.px(22)), kGap);
-  x.scores = take(true, w.cell * static_cast<float>(keys), kGap);
-  x.delta = take(true, w.cell * kStatistic, kGap);
-  x.dq = take(look.has(TensorColour::q), w.cell * d, kGap + 4);
-  x.part = take(travels, w.part_cell * (d + dv) + s.px(kBetweenSums), kGap);
-  x.sums = take(travels, w.cell * (d + dv) + s.px(kBetweenSums + 2 * kPad), kSide);
+  using enum Band;
+  x.q = take(travel, look.has(TensorColour::q), std::min({d * s.px(kQHeat), s.px(110), most}), w.d_o ? 4 : kGap + 8);
+  x.d_o = take(travel, w.d_o, std::min({dv * s.px(kQHeat), s.px(110), most}), kGap + 8);
+  const float keys_wide = std::min((d + dv) * s.px(kHeat), s.px(150)) + s.px(22);
+  x.here = take(travel, travels, std::max(s.px(76), std::min(keys_wide, w.band == all ? keys_wide : area.max.x - left)),
+                kGap);
+  x.scores = take(work, true, w.cell * static_cast<float>(keys), kGap);
+  x.delta = take(work, true, w.cell * kStatistic, kGap);
+  x.dq = take(work, look.has(TensorColour::q), w.cell * d, kGap + 4);
+  x.part = take(sums, travels, w.part_cell * (d + dv) + s.px(kBetweenSums), kGap);
+  x.sums = take(sums, travels, w.cell * (d + dv) + s.px(kBetweenSums + 2 * kPad), kSide);
   return x;
 }
 
@@ -66,17 +75,22 @@ float key_row_height(const Place& p) {
 }
 
 // As wide as the room allows: first the numbers of the sums, then those of the turn's parts and dO.
-Columns gradient_columns(const RingScene& scene, const Box& area, const StepFocus& look) {
+Columns gradient_columns(const RingScene& scene, const Box& area, const StepFocus& look, Band band) {
   const Style& s = style();
   const float heat = s.px(kHeat), number = s.px(kNumbersFrom);
   // All columns grow by the cell alone: two widths tell which cell fills the room.
+  if (band == Band::travel) return placed(scene, area, look, {heat, heat, true, band});
   const auto fitting = [&](bool d_o, bool parts) {
     const auto end = [&](float cell) {
-      return placed(scene, area, look, {cell, parts ? cell : heat, d_o}).sums.max.x + s.px(kSide);
+      return placed(scene, area, look, {cell, parts ? cell : heat, d_o, band}).sums.max.x + s.px(kSide);
     };
     const float none = end(0), each = end(1) - none;
     return std::clamp((area.max.x - none) / std::max(each, 1.0F), s.px(2), s.px(kMostCell));
   };
+  if (band != Band::all) {
+    const float cell = fitting(false, true);
+    return placed(scene, area, look, {cell, cell, false, band});
+  }
   for (const bool parts : {true, false})
     for (const bool d_o : {true, false})
       if (const float cell = fitting(d_o, parts); cell >= number)

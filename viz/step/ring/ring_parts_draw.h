@@ -16,8 +16,12 @@
 namespace attn::rings {
 
 // Logical sizes.
-constexpr float kLabels = 88, kGap = 13, kHeat = 9, kQHeat = 11, kHead = 46, kMostCell = 44, kNumbersFrom = 28,
-                kBetweenRanks = 14;
+constexpr float kLabels = 88, kBandLabels = 82, kGap = 13, kHeat = 9, kQHeat = 11, kHead = 46, kMostCell = 44,
+                kNumbersFrom = 28, kBetweenRanks = 14;
+
+// Which columns stand beside each other: all of them, or, where they have no room, those of one of the bands below each
+// other. `sums`: of a backward.
+enum class Band : std::uint8_t { all, travel, work, sums };
 
 constexpr float kNumber = 11;  // logical size of a number in a cell: none is smaller
 
@@ -25,6 +29,7 @@ struct Columns {
   Box q, next, here, scores, turn, so_far;  // their x; y is a row's
   Box d_o, delta, dq, part, sums;           // of a backward
   float labels = 0;                         // where the ranks' names begin
+  float names = 0;                          // their width
   float cell = 0;                           // width of a cell with a number
   float m = 0, l = 0, o = 0;                // widths; 0: a lesson does not speak of it
   bool states = true;                       // m, l or O is there
@@ -74,7 +79,7 @@ inline constexpr std::array<Carried, 2> kSums{{{"dK", TensorColour::k}, {"dV", T
 
 // Height of a row of dK and dV: as high as one of queries, where all fit.
 float key_row_height(const Place& p);
-Columns gradient_columns(const RingScene& scene, const Box& area, const StepFocus& look);
+Columns gradient_columns(const RingScene& scene, const Box& area, const StepFocus& look, Band band);
 void draw_gradients(const Place& p, const RingRankRow& row, std::size_t n);
 void draw_gradient_heads(const Place& p, float top);
 void draw_gradient_ways(const Place& p);
