@@ -260,14 +260,6 @@ bool shows_fragments(const State& state, const Recording& rec) {
   return state.view.step.chart == StepChart::fragments && has_chart(rec, StepChart::fragments);
 }
 
-void draw_unrecorded(const ProblemPanel& problem, const Box& all, Commands& commands) {
-  const Style& s = style();
-  const float width = std::min(s.px(kProblemWidth), all.width() / 3);
-  draw_problem_panel(problem, {all.min, {all.min.x + width, all.max.y}}, true);
-  draw_refused({{all.min.x + width + s.px(kStepGutter), all.min.y}, all.max}, problem.state,
-               problem.model.recording_error, commands);
-}
-
 // A lesson's chart that stands alone comes before the letters of the tiles.
 bool has_letters(const StepFocus& look) {
   return look.names_statistics() || look.names_tiles() || look.has(StepPart::k) || look.has(StepPart::v);
@@ -383,7 +375,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   const ProblemPanel problem{state, model, cache.editing, commands};
   if (!model.recording || model.recording->events.empty()) {
     ui.tiles.focused = false;
-    return draw_unrecorded(problem, all, commands);
+    return draw_unrecorded(problem, all);
   }
   const std::shared_ptr<const Recording> shown = cache.shown(model.recording, ui.hidden);
   const Recording& rec = *shown;

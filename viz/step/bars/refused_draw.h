@@ -1,15 +1,11 @@
-// Where there is no recording to step through: why, and what can be done instead.
+// Where there is no recording to step through: why, what can be done instead, and the problem to change.
 #pragma once
 
-#include <string>
-
 #include "viz/draw/canvas.h"
-#include "viz/state/commands.h"
-#include "viz/state/state.h"
+#include "viz/step/problem/problem_draw.h"
 
 namespace attn {
 
-// A card at the top of `all`. `why`: the recording's error.
-void draw_refused(const Box& all, const State& state, const std::string& why, Commands& commands);
+void draw_unrecorded(const ProblemPanel& problem, const Box& all);
 
 }  // namespace attn

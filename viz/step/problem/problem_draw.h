@@ -19,9 +19,9 @@ struct ProblemPanel {
 
 // Draws into `box`, a card where `card`, else the popup of the chip. Legends are left out where they do not fit.
 void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card);
-// Height in pixels of the fields alone: what a popup needs.
 // Takes what was being typed when the panel was closed over it.
 void keep_typed(const ProblemPanel& panel);
+// Height in pixels of the fields alone: what a popup needs.
 float problem_panel_height(const State& state);
 
 }  // namespace attn
