@@ -39,19 +39,6 @@
 namespace attn {
 namespace {
 
-// One panel in the room of all.
-StepAreas one_panel(const Box& all, StepPanel panel) {
-  StepAreas a;
-  a.strip = a.tiles = a.chart = a.traffic = a.timeline = all;
-  a.has_strip = false;
-  a.has_tiles = panel == StepPanel::tiles;
-  a.has_chart = panel == StepPanel::chart;
-  a.has_traffic = panel == StepPanel::traffic;
-  a.has_bottom = a.has_chart || a.has_traffic;
-  a.has_timeline = panel == StepPanel::timeline;
-  return a;
-}
-
 // Where there is little width the chip keeps its name alone.
 std::string problem_chip_words(const Document& d, const Box& strip) {
   constexpr float kLeast = 560;  // logical
@@ -307,7 +294,7 @@ float tiles_seen(const StepAreas& phone) {
 
 StepAreas areas_of(const StepFrame& f, const TilesScene& tiles, bool phone, const PointedScene* spelled) {
   const StepUiState& ui = f.view.ui;
-  if (ui.only && *ui.only != StepPanel::run) return one_panel(f.all, *ui.only);
+  if (!phone && ui.only && *ui.only != StepPanel::run) return panel_areas(f.all, *ui.only);
   if (!phone) {
     StepAreas areas = step_areas(f.all, f.room);
     // On a page that is scrolled they are whole, rather than a page within it.
@@ -315,17 +302,29 @@ StepAreas areas_of(const StepFrame& f, const TilesScene& tiles, bool phone, cons
       areas.tiles.max.y = areas.tiles.min.y + fragments_card_height(areas.tiles.width());
     return areas;
   }
-  StepAreas areas = phone_areas(f.all);
+  StepAreas areas = phone_areas(f.all, ui.only);
   const Box& page = areas.page;
   const float least = tiles_seen(areas);
-  const bool own = side_by_side_of(f.view.rec).tiles != nullptr;
+  const SideBySide& way = side_by_side_of(f.view.rec);
   fill_phone_page(areas, f.room,
                   f.fragments ? fragments_card_height(page.width())
-                  : own       ? least
+                  : way.tiles ? std::max(least, style().px(way.tiles_height(f.view.rec)))
                               : phone_tiles_height(tiles, page.width(), least));
   if (f.fragments) areas.has_bottom = areas.has_traffic = false;
   if (spelled != nullptr) areas.page.max.y -= spelled_height(*spelled, f.all.width()) + style().px(kPhoneGutter);
   return areas;
+}
+
+// Whether a figure has the layout of a phone: in a narrow column of another page, where that shows more.
+bool is_phone_figure(const StepFrame& f, const TilesScene& tiles, const Recording& held_run) {
+  constexpr float kWidest = 640, kColumn = 480, kLowest = 380;  // logical
+  const std::optional<StepPanel>& only = f.view.ui.only;
+  const bool run = only == StepPanel::run;
+  const float width = f.all.width() / style().scale, height = f.all.height() / style().scale;
+  if ((!run && only != StepPanel::tiles) || f.fragments || width >= kWidest || (run && height < kLowest)) return false;
+  if (run && width < kColumn) return true;  // its sentence needs more lines
+  return side_by_side_of(f.view.rec).tiles == nullptr &&
+         page_has_more_numbers(tiles, held_run, run ? step_areas(f.all, f.room).tiles : f.all);
 }
 
 // The timeline stays in sight under the charts, where they have room above it.
@@ -405,10 +404,12 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
                       has_words_below(state.view.step.chart)};
   const StepFrame frame{problem, view, charts, room, all, shows_fragments(state, rec) && !ui.hidden.on};
   // What a lesson speaks of stands beside its card.
-  const bool tablet = by_touch() && all.height() > all.width() && side_by_side_of(rec).tiles == nullptr;
+  constexpr float kTablet = 560;  // logical, so high
+  const bool tablet = by_touch() && all.height() >= style().px(kTablet) && side_by_side_of(rec).tiles == nullptr;
   const bool paged =
       upright || (tablet && !frame.fragments && page_has_more_numbers(tiles, held_run, step_areas(all, room).tiles));
-  const bool phone = paged && !room.alone && look.parts.none() && !ui.hidden.on;
+  const bool phone =
+      (paged && !room.alone && look.parts.none() && !ui.hidden.on) || is_phone_figure(frame, tiles, held_run);
   // Beside a question the value in fp64 could be its answer.
   const ExactTile* exact = bar.raw || ui.hidden.on ? nullptr : cache.bounds();
   std::optional<PointedScene> spelled;
@@ -422,7 +423,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
     ImGui::SetScrollY(style().px(kScrolledTiles));
   if (areas.has_problem) draw_problem_panel(problem, areas.problem, true);
   if (!areas.phone) draw_head(frame, areas, commands);
-  const float seen = phone ? tiles_seen(phone_areas(all)) : 0;
+  const float seen = phone ? tiles_seen(phone_areas(all, ui.only)) : 0;
   draw_body(frame, areas, {held_run, exact, scales, state, ui.tiles, commands, look, ui.hidden.on, seen}, tiles);
   if (areas.phone) show_made_tiles(ui.page, ui.tiles, now, selection, areas.page);
   if (areas.phone) fade_where_more();

@@ -104,11 +104,30 @@ StepAreas step_areas(const Box& all, const StepRoom& room) {
   return a;
 }
 
-StepAreas phone_areas(const Box& all) {
+StepAreas panel_areas(const Box& all, StepPanel panel) {
+  StepAreas a;
+  a.strip = a.tiles = a.chart = a.traffic = a.timeline = all;
+  a.has_strip = false;
+  a.has_tiles = panel == StepPanel::tiles;
+  a.has_chart = panel == StepPanel::chart;
+  a.has_traffic = panel == StepPanel::traffic;
+  a.has_bottom = a.has_chart || a.has_traffic;
+  a.has_timeline = panel == StepPanel::timeline;
+  return a;
+}
+
+StepAreas phone_areas(const Box& all, std::optional<StepPanel> only) {
   const Style& s = style();
   StepAreas a;
   a.phone = a.scrolls = true;
-  a.strip = {all.min, {all.max.x, all.min.y + s.px(kPhoneStrip)}};
+  a.has_chart = !only;
+  if (only == StepPanel::tiles) {
+    a.has_strip = a.has_timeline = false;
+    a.page = all;
+    return a;
+  }
+  const float width = all.width() / s.scale, height = all.height() / s.scale;
+  a.strip = {all.min, {all.max.x, all.min.y + s.px(width < kTwoTabLines ? kPhoneStrip : strip_height(width, height))}};
   a.timeline = {{all.min.x, all.max.y - s.px(kPhoneTimeline)}, all.max};
   a.page = {{all.min.x, a.strip.max.y + s.px(kPhoneGutter)}, {all.max.x, a.timeline.min.y - s.px(kPhoneGutter)}};
   return a;
@@ -124,7 +143,7 @@ void fill_phone_page(StepAreas& a, const StepRoom& room, float tiles) {
     return box;
   };
   a.tiles = next(tiles);
-  if (way.tiles != nullptr) return;
+  if (way.tiles != nullptr || !a.has_chart) return;
   a.has_bottom = true;
   const float chart = kPhoneChart + (room.touch ? kPhoneTabs : 0) + (room.words_below ? kPhoneWords : 0);
   a.chart = next(s.px(way.card != nullptr ? way.card_height : chart));

@@ -3,10 +3,13 @@
 // and between them tiles and charts are scrolled.
 #pragma once
 
+#include <optional>
+
 #include "kernels/recording/recording.h"
 #include "viz/draw/canvas.h"
 #include "viz/state/commands.h"
 #include "viz/state/state.h"
+#include "viz/state/view_step.h"
 #include "viz/step/bars/page.h"
 #include "viz/step/facts/focus.h"
 #include "viz/step/tiles/pointed.h"
@@ -36,8 +39,12 @@ struct StepRoom {
 };
 StepAreas step_areas(const Box& all, const StepRoom& room);
 
-// A phone's: the page and what stays, then what is on the page, whose tiles are `tiles` pixels high.
-StepAreas phone_areas(const Box& all);
+// One panel in the room of all.
+StepAreas panel_areas(const Box& all, StepPanel panel);
+
+// A phone's: the page and what stays, then what is on the page, whose tiles are `tiles` pixels high. `only`: of a
+// figure, which has no charts below its tiles.
+StepAreas phone_areas(const Box& all, std::optional<StepPanel> only = {});
 void fill_phone_page(StepAreas& areas, const StepRoom& room, float tiles);
 
 // What stands on the page moves with it. A finger moves it without a bar.

@@ -120,12 +120,15 @@ std::vector<TilesBand> broken_at(const TilesScene& scene, const Wishes& wishes, 
   return bands;
 }
 
-// As few as there is room for, and those about as wide as one another.
+// As few as there is room for, and those about as wide as one another. Where there is more room than on a phone one
+// band is no better than the usual line.
 std::vector<TilesBand> choose_bands(const TilesScene& scene, const Wishes& wishes, float room) {
+  constexpr float kOneBand = 480;  // logical
   std::vector<TilesBand> bands = broken_at(scene, wishes, room);
+  const std::size_t most = std::max<std::size_t>(bands.size(), room > kOneBand ? 2 : 1);
   for (float narrower = room - 4; narrower > 0; narrower -= 4) {
     std::vector<TilesBand> evener = broken_at(scene, wishes, narrower);
-    if (evener.size() > bands.size()) break;
+    if (evener.size() > most) break;
     bands = std::move(evener);
   }
   return bands;
