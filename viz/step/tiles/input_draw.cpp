@@ -12,6 +12,7 @@
 #include "imgui_stdlib.h"
 #include "kernels/base/text.h"
 #include "kernels/model/inputs/input_spec.h"
+#include "viz/draw/finger_field.h"
 #include "viz/draw/hands.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/tiles/parts_draw.h"
@@ -363,20 +364,11 @@ void draw_asked_cell(const TilesPanel& panel, const TilesScene& scene, const Til
         for_hands(tr("As on the card. Press Enter to check your prediction."), tr("Your prediction, as on the card")));
 }
 
-void edit_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {
-  TilesUiState& ui = panel.ui;
-  if (!ui.editing) return;
-  const CellRef ref = *ui.editing;
-  const TileScene* tile = tile_of(scene, ref.slot);
-  if (tile == nullptr || cell_of(scene, ref) == nullptr) {
-    ui.editing.reset();
-    return;
-  }
-  const TilePlace& place = place_of_tile(scene, layout, *tile);
-  if (place.y.empty()) return ui.editing.reset();  // folded meanwhile
+namespace {
+
+// Over the cell.
+FieldEnd keyboard_field(TilesUiState& ui, const Box& cell) {
   const Style& s = style();
-  const Box cell = tile->transposed ? place.cell(ref.col - tile->first_row, ref.row - tile->first_col)
-                                    : place.cell(ref.row - tile->first_row, ref.col - tile->first_col);
   const float width = std::max(cell.width(), s.px(64)), height = s.px(24);
   ImGui::SetCursorScreenPos({cell.centre().x - width / 2, cell.centre().y - height / 2});
   ImGui::SetNextItemWidth(width);
@@ -392,14 +384,46 @@ void edit_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayo
   ImGui::PopStyleVar(2);
   ImGui::PopFont();
   const bool left = ImGui::IsItemDeactivated();
+  if (starts || (!entered && !left)) return FieldEnd::none;
+  // Esc gives the field's old text back, so nothing changes.
+  return ImGui::IsKeyPressed(ImGuiKey_Escape, false) ? FieldEnd::cancelled : FieldEnd::accepted;
+}
+
+// Above the tile, whose cells and row numbers stay in sight; where there is no room, below it.
+FieldEnd touch_field(TilesUiState& ui, const Box& cell, const Box& tile) {
+  const float gap = style().px(4);
+  const ImVec2 size = finger_field_size();
+  const ImRect& seen = ImGui::GetCurrentWindow()->ClipRect;
+  const float x =
+      std::clamp(cell.centre().x - size.x / 2, seen.Min.x + gap, std::max(seen.Min.x + gap, seen.Max.x - size.x - gap));
+  const float above = tile.min.y - gap - size.y, below = tile.max.y + gap;
+  const float y = above >= seen.Min.y || below + size.y > seen.Max.y ? std::max(above, seen.Min.y) : below;
+  return finger_field("##cell_edit", {x, y}, ui.typed, ui.editing_starts);
+}
+
+}  // namespace
+
+void edit_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {
+  TilesUiState& ui = panel.ui;
+  if (!ui.editing) return;
+  const CellRef ref = *ui.editing;
+  const TileScene* tile = tile_of(scene, ref.slot);
+  if (tile == nullptr || cell_of(scene, ref) == nullptr) {
+    ui.editing.reset();
+    return;
+  }
+  const TilePlace& place = place_of_tile(scene, layout, *tile);
+  if (place.y.empty()) return ui.editing.reset();  // folded meanwhile
+  const Box cell = tile->transposed ? place.cell(ref.col - tile->first_row, ref.row - tile->first_col)
+                                    : place.cell(ref.row - tile->first_row, ref.col - tile->first_col);
+  const FieldEnd end = by_touch() ? touch_field(ui, cell, place.box) : keyboard_field(ui, cell);
   ui.editing_starts = false;
-  if (starts || (!entered && !left)) return;
+  if (end == FieldEnd::none) return;
   ui.editing.reset();
-  char* end = nullptr;
-  const float value = std::strtof(ui.typed.data(), &end);
-  // Esc gives the field's old text back, so nothing changes; what is no number changes nothing either.
-  const bool cancelled = ImGui::IsKeyPressed(ImGuiKey_Escape, false);
-  if (cancelled || end == ui.typed.data() || *end != '\0') return;
+  char* rest = nullptr;
+  const float value = std::strtof(ui.typed.data(), &rest);
+  // What is no number changes nothing.
+  if (end == FieldEnd::cancelled || rest == ui.typed.data() || *rest != '\0') return;
   const InputSpec changed = with_edit(panel.rec, scene, panel.state.document.inputs, ref, value);
   if (changed != panel.state.document.inputs) panel.commands.push_back(SetInputs{changed, 0});
 }
