@@ -111,7 +111,7 @@ Box draw_hero(const ChapterScene& c, const Box& box, const HeroWords& said, bool
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_card(list, box);
   const bool wide = box.width() >= s.px(620);
-  const Box go{{wide ? box.max.x - s.px(24 + 190) : box.min.x + s.px(24), box.max.y - s.px(18 + 38)},
+  const Box go{{wide ? box.max.x - s.px(24 + 190) : box.min.x + s.px(24), box.max.y - s.px(18 + for_finger(38))},
                {wide ? box.max.x - s.px(24) : box.min.x + s.px(24 + 190), box.max.y - s.px(18)}};
   Box door = go;
   if (with_door) {
@@ -251,7 +251,7 @@ void draw_learn_home(const LearnScene& learn, CardUiState& ui, Commands& command
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float bar = ImGui::GetScrollMaxY() > 0 ? s.px(14) : 0, width = size.x - bar, foot = s.px(34);
+  const float bar = ImGui::GetScrollMaxY() > 0 ? s.px(14) : 0, width = size.x - bar, foot = s.px(for_finger(30) + 4);
   float y = at.y;
   HeroWords said;
   Box words;
@@ -287,7 +287,7 @@ void draw_learn_home(const LearnScene& learn, CardUiState& ui, Commands& command
   }
   if (next) draw_hero_words(learn.chapters[told.value_or(*next)], words, said);
   if (!parts.empty()) y = draw_chapter_cards(learn, parts, {at.x, y}, width, next, commands);
-  draw_home_foot(learn, {{at.x, y}, {at.x + width, y + s.px(30)}}, commands);
+  draw_home_foot(learn, {{at.x, y}, {at.x + width, y + s.px(for_finger(30))}}, commands);
   y += foot;
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({1, y - at.y - s.px(4)});

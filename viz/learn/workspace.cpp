@@ -4,6 +4,7 @@
 
 #include "imgui.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 #include "viz/learn/card/card_draw.h"
 #include "viz/learn/card/learn_scene.h"
@@ -112,7 +113,7 @@ void draw_learn(const State& state, const Model& model, CardUiState& ui, StepUiS
   if (take_map_keys(*learn.card, others, ui, commands)) step.tiles.tab_elsewhere = true;  // of this frame
   take_bar_keys(*learn.card, step.tiles.focused || card_hidden, ui);
   if (alone) {
-    const Box head{all.min, {all.max.x, all.min.y + s.px(kRunHead)}};
+    const Box head{all.min, {all.max.x, all.min.y + s.px(for_finger(kRunHead))}};
     if (ui.run_shown) {
       draw_run_head(*learn.card, head, ui);
       draw_run(state, model, {{all.min.x, head.max.y + s.px(kGutter) / 2}, all.max}, ui, step, commands, draw_figure);

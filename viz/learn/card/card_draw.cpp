@@ -73,7 +73,7 @@ void draw_number_field(const CardScene& card, Pen& pen, CardUiState& ui, Command
   pen.small_words(card.teach      ? phrase("The class's prediction, hidden: {}", card.within)
                   : card.exercise ? phrase("Your answer, {}", card.within)
                                   : phrase("Your prediction, {}", card.within));
-  const Box line = pen.line(kCardButton);
+  const Box line = pen.line(for_finger(kCardButton));
   float x = line.min.x;
   if (!card.letter.empty()) {
     const float width = runs_width(card.letter, 16);
@@ -87,7 +87,7 @@ void draw_number_field(const CardScene& card, Pen& pen, CardUiState& ui, Command
   if (card.open) catch_number(card, ui);
   ImGui::SetCursorScreenPos({x, line.min.y});
   ImGui::SetNextItemWidth(line.max.x - unit - x);
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(10), s.px(8)));
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(10), s.px(by_touch() ? (kFinger - 15) / 2 : 8)));
   ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, s.px(1.5F));
   ImGui::PushStyleColor(ImGuiCol_Border, colour_of(card.missed ? Token::text : Token::faint));
   ImGui::PushFont(s.fonts.mono, s.px(15));
@@ -138,7 +138,7 @@ void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& 
     const float value = option.value.empty() ? 0 : text_width(Face::mono, pen.sizes.small, option.value) + s.px(10);
     const float room = pen.width - left - s.px(10) - std::max(value, fate.empty() ? 0 : fate_width + s.px(10));
     const float height = draw_paragraph(pen.list, {}, room, pen.sizes.text, option.words, 3, false);
-    const float least = card.options.size() > kManyOptions ? kLowOption : kOption;
+    const float least = for_finger(card.options.size() > kManyOptions ? kLowOption : kOption);
     const bool one_line = runs_width(option.words, pen.sizes.text) <= room;
     const Box box = pen.line(one_line ? least : std::max(least, height / s.scale + kAround));
     ImGui::SetCursorScreenPos(box.min);
@@ -257,7 +257,8 @@ void draw_question(const CardScene& card, Pen& pen, bool held, bool takes_keys, 
 // What does not fit above `bottom` waits behind a button: nothing is drawn cut in half.
 void draw_known(const CardScene& card, float bottom, Pen& pen, CardUiState& ui) {
   const Style& s = style();
-  constexpr float kMore = 24, kBetween = 5;  // logical: the button, and what lies between two lines
+  constexpr float kBetween = 5;  // logical, of two lines
+  const float more = for_finger(24);
   const float mark = s.px(14);
   if (card.learned.empty()) return;
   pen.list->AddLine({pen.x, pen.y}, {pen.x + pen.width, pen.y}, colour_of(Token::line), 1);
@@ -266,10 +267,10 @@ void draw_known(const CardScene& card, float bottom, Pen& pen, CardUiState& ui) 
   // The latest first: what has no room is the oldest.
   for (std::size_t n = card.learned.size(); n-- > 0;) {
     const float height = draw_paragraph(pen.list, {}, pen.width - mark, pen.sizes.small, card.learned[n], 5, false);
-    if (!ui.all_known && pen.y + height + s.px(kBetween) + (n > 0 ? s.px(kMore) : 0) > bottom) {
+    if (!ui.all_known && pen.y + height + s.px(kBetween) + (n > 0 ? s.px(more) : 0) > bottom) {
       const bool none_shown = n + 1 == card.learned.size();
       const std::string words = none_shown ? phrase("Show {}", n + 1) : phrase("{} earlier", n + 1);
-      if (box_button(pen.line(kMore), "##lesson_known", words.c_str())) ui.all_known = true;
+      if (box_button(pen.line(more), "##lesson_known", words.c_str())) ui.all_known = true;
       return;
     }
     // No number: it would be another one in the next chapter.
@@ -282,7 +283,7 @@ void draw_known(const CardScene& card, float bottom, Pen& pen, CardUiState& ui) 
 
 void draw_proof(const CardScene& card, Pen& pen, CardUiState& ui) {
   if (card.proof.empty()) return;
-  if (key_button(pen.line(30), "##lesson_proof", ui.proof_open ? tr("Proof") : tr("Why? See the proof"),
+  if (key_button(pen.line(for_finger(30)), "##lesson_proof", ui.proof_open ? tr("Proof") : tr("Why? See the proof"),
                  ui.proof_open ? "−" : "+"))
     ui.proof_open = !ui.proof_open;
   pen.gap(8);
@@ -335,10 +336,11 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
   const bool held = low || ui.too_long_for == box.height();
   const bool over_foot = held && card.open && !in_foot;
   const float above = low ? 0 : height_over_foot(card);
-  const float foot = s.px(in_foot ? 38 : (over_foot ? 38 + 30 + 8 : 38) + above);
+  const float button = for_finger(kFootButton), line = button + 8;
+  const float foot = s.px(in_foot ? line : (over_foot ? 2 * line : line) + above);
   if (held && card.open) {
-    const float bottom = in.max.y - (over_foot ? s.px(38 + above) : 0), side = in_foot ? s.px(kFootEnd + 4) : 0;
-    draw_actions(card, boxes_in_line(card, {{in.min.x + side, bottom - s.px(30)}, {in.max.x - side, bottom}}),
+    const float bottom = in.max.y - (over_foot ? s.px(line + above) : 0), side = in_foot ? s.px(kFootEnd + 4) : 0;
+    draw_actions(card, boxes_in_line(card, {{in.min.x + side, bottom - s.px(button)}, {in.max.x - side, bottom}}),
                  takes_keys, ui, commands);
   }
   ImGui::SetCursorScreenPos({box.min.x, head.y});
@@ -353,7 +355,7 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
   Pen pen{ImGui::GetWindowDrawList(), origin.x + pad, origin.y, in.width() - bar, sizes};
   if (low) pen.gap(4);  // letters of formulas stand higher than words
   if (card.away) {
-    if (accent_button(pen.line(kCardButton), "##lesson_return", tr("Back to the chapter"), true) ||
+    if (accent_button(pen.line(for_finger(kCardButton)), "##lesson_return", tr("Back to the chapter"), true) ||
         (takes_keys && !ImGui::GetIO().WantTextInput && key_pressed(ImGuiKey_Backspace)))
       commands.emplace_back(BackToLesson{});
     pen.gap(12);

@@ -8,6 +8,7 @@
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "kernels/model/inputs/input_spec.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -124,9 +125,9 @@ void open_by_door(const std::string& door, Commands& commands) {
 ActionBoxes boxes_below(const CardScene& card, Pen& pen) {
   const Style& s = style();
   ActionBoxes boxes;
-  boxes.main = pen.line(kCardButton);
+  boxes.main = pen.line(for_finger(kCardButton));
   pen.gap(6);
-  if (!card.teach || card.can_hint) boxes.hint = boxes.show = pen.line(30);
+  if (!card.teach || card.can_hint) boxes.hint = boxes.show = pen.line(for_finger(kFootButton));
   const float half = (boxes.hint.width() - s.px(6)) / 2;
   if (!card.teach && card.can_hint) {
     boxes.hint.max.x = boxes.hint.min.x + half;
@@ -154,14 +155,14 @@ void draw_actions(const CardScene& card, const ActionBoxes& boxes, bool takes_ke
 
 float height_over_foot(const CardScene& card) {
   if (card.open) return 0;
-  return kCardButton + 8 + (card.door.empty() ? 0.0F : kDoor + 8);
+  return for_finger(kCardButton) + 8 + (card.door.empty() ? 0.0F : for_finger(kDoor) + 8);
 }
 
 void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_keys, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const bool field = ImGui::GetIO().WantTextInput;
-  const float height = s.px(30), third = one_line ? s.px(kFootEnd) : box.width() / 3;
+  const float height = s.px(for_finger(kFootButton)), third = one_line ? s.px(kFootEnd) : box.width() / 3;
   const Box line{{box.min.x, box.max.y - height}, box.max};
   const Box back{line.min, {line.min.x + third - s.px(4), line.max.y}};
   if (card.beat > 0) {
@@ -180,7 +181,7 @@ void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_
   const float top = line.min.y - s.px(8);
   const float aside = s.px(kFootEnd + 4);
   const Box accent = one_line ? Box{{line.min.x + aside, line.min.y}, {line.max.x - aside, line.max.y}}
-                              : Box{{box.min.x, top - s.px(kCardButton)}, {box.max.x, top}};
+                              : Box{{box.min.x, top - s.px(for_finger(kCardButton))}, {box.max.x, top}};
   const NextWords words = words_of_next(card, accent);
   bool go = accent_button(accent, "##lesson_next", words.words.c_str(), true,
                           !words.key   ? ""
@@ -191,7 +192,8 @@ void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_
   if (go) commands.emplace_back(GoToBeat{1});
   // In one line it stands where a question would be asked again.
   const Box door =
-      one_line ? next : Box{{box.min.x, accent.min.y - s.px(8 + kDoor)}, {box.max.x, accent.min.y - s.px(8)}};
+      one_line ? next
+               : Box{{box.min.x, accent.min.y - s.px(8 + for_finger(kDoor))}, {box.max.x, accent.min.y - s.px(8)}};
   if (!card.door.empty() && !(one_line && card.can_repeat)) draw_door(card, door, commands);
   if (card.can_repeat) {
     if (key_button(next, "##lesson_again", tr("Again"), "R") || letter_pressed(ImGuiKey_R))

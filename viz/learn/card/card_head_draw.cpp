@@ -91,6 +91,16 @@ void take_print(ImDrawList* list, ImVec2 centre, bool clicked, Commands& command
   draw_printer(list, centre, ink);
 }
 
+// Likewise.
+void take_teach(ImDrawList* list, ImVec2 centre, bool clicked, bool on, Commands& commands) {
+  const ImU32 ink = colour_of(ImGui::IsItemHovered() || on ? Token::text : Token::dim);
+  tooltip(on ? for_hands(tr("Leave projector mode and restore the window. F11"),
+                         tr("Leave projector mode and restore the window"))
+             : for_hands(tr("Projector mode for a class. F11"), tr("Projector mode for a class")));
+  if (clicked) commands.emplace_back(Teach{!on});
+  draw_screen(list, centre, ink);
+}
+
 // A window with the card at its one side.
 void draw_docked(ImDrawList* list, ImVec2 c, bool right, ImU32 ink) {
   const Style& s = style();
@@ -167,13 +177,11 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
     take_print(pen.list, printer, print, commands);
   }
   const auto [screen, teach] = mark(places.teach, "##lesson_teach");
-  const ImU32 screen_ink = colour_of(ImGui::IsItemHovered() || card.teach ? Token::text : Token::dim);
-  tooltip(card.teach ? tr("Leave projector mode and restore the window. F11") : tr("Projector mode for a class. F11"));
-  if (teach) commands.emplace_back(Teach{!card.teach});
-  draw_screen(pen.list, screen, screen_ink);
+  take_teach(pen.list, screen, teach, card.teach, commands);
   if (alone) {
-    const Box see{{box.max.x - s.px(places.all), head.min.y - s.px(4)},
-                  {box.max.x - s.px(places.run), head.max.y + s.px(2)}};
+    const float beyond = s.px(beyond_edge(28));
+    const Box see{{box.max.x - s.px(places.all), head.min.y - s.px(4) - beyond},
+                  {box.max.x - s.px(places.run), head.max.y + s.px(2) + beyond}};
     if (key_button(see, "##lesson_run", tr("Run"), "V") || letter_pressed(ImGuiKey_V)) ui.run_shown = true;
     tooltip(tr("Fills the window with the beat's subject"));
   } else {
@@ -188,6 +196,7 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   tooltip(tr("Leave the chapter and restore your own problem"));
   if (close) commands.emplace_back(LeaveLesson{});
   draw_cross(pen.list, cross, ink);
+  pen.gap(beyond_edge(28));
   if (own_line) {
     const Box line = pen.line(20);
     draw_text(pen.list, line.min, Face::text, 14, colour_of(Token::dim),

@@ -14,8 +14,8 @@ struct CardSizes {
   float headline = 18, text = 14.5F, small = 13;
 };
 constexpr CardSizes kLearnerSizes, kClassSizes{23, 17.5F, 14};
-constexpr CardSizes kLowSizes{16, 13.5F, 12.5F};  // of a low card, so that the answer is in sight with the question
-constexpr float kCardButton = 34;                 // height, logical
+constexpr CardSizes kLowSizes{16, 13.5F, 12.5F};     // of a low card, so that the answer is in sight with the question
+constexpr float kCardButton = 34, kFootButton = 30;  // heights, logical; a finger's are for_finger of them
 
 // Writes down the card, line after line.
 struct Pen {

@@ -16,6 +16,7 @@
 #include "imgui_stdlib.h"
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/finger_field.h"
 #include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
@@ -202,6 +203,7 @@ void draw_files(const SourceScene& scene, Commands& commands) {
   if (scene.files.size() < 2) return;
   ImGui::SetNextItemWidth(style().px(ImGui::GetContentRegionAvail().x < style().px(520) ? 112 : 130));
   if (ImGui::BeginCombo("##source_file", scene.files[scene.file].shown.c_str())) {
+    const FingerSized fingers;
     for (const FileChoice& file : scene.files) {
       const std::string label =
           scene.instructions == 0 ? file.shown : fmt::format("{} ({})", file.shown, file.instructions);
@@ -267,11 +269,16 @@ void draw_count_heads(const SourceScene& scene, const Gutter& g, SourceUiState& 
       ui.by = g.columns.one_by_one ? column_after(ui.by) : other;
     }
     if (ImGui::IsItemHovered()) list->AddRectFilled(box.min, box.max, colour(s.theme, Token::field));
-    tooltip(head.tip +
-            (g.columns.one_by_one
-                 ? tr("\nClick to cycle through executed, conflicts and sectors+. F8 follows the count shown.")
-                 : tr("\n"
-                      "Click to make F8 follow this count.")));
+    tooltip(
+        head.tip +
+        (g.columns.one_by_one
+             ? for_hands(
+                   tr("\nClick to cycle through executed, conflicts and sectors+. F8 follows the count shown."),
+                   tr("\nTap to cycle through executed, conflicts and sectors+. The buttons follow the count shown."))
+             : for_hands(tr("\n"
+                            "Click to make F8 follow this count."),
+                         tr("\n"
+                            "Tap to make the buttons follow this count."))));
     draw_text_in(list, box, Align::right, on ? Face::bold : Face::text, 11,
                  colour(s.theme, on ? Token::text : Token::dim), head.text);
   }
@@ -286,21 +293,23 @@ void make_room_for(const char* words) {
 void draw_heads(const SourceScene& scene, std::int32_t shown, SourceUiState& ui, Commands& commands) {
   heading(scene.title.c_str());
   ImGui::PushFont(style().fonts.text, style().px(12));
+  const ImVec2 padding = ImGui::GetStyle().FramePadding;
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {padding.x, finger_padding(padding.y)});
   draw_files(scene, commands);
   if (!scene.hot.empty()) {
     const bool sampled = scene.sampled;
-    const bool before = toggle(sampled ? tr("Hotter") : tr("Larger"), true,
-                               with_key(sampled ? tr("Line with the next-higher sample count")
-                                                : tr("Line with the next-higher instruction count"),
-                                        "Shift+F8")
-                                   .c_str()) ||
+    const bool before = finger_button(sampled ? tr("Hotter") : tr("Larger"),
+                                      with_key(sampled ? tr("Line with the next-higher sample count")
+                                                       : tr("Line with the next-higher instruction count"),
+                                               "Shift+F8")
+                                          .c_str()) ||
                         ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     ImGui::SameLine();
-    const bool after = toggle(sampled ? tr("Next hot line") : tr("Next largest"), true,
-                              with_key(sampled ? tr("Line with the next-lower sample count")
-                                               : tr("Line with the next-lower instruction count"),
-                                       "F8")
-                                  .c_str()) ||
+    const bool after = finger_button(sampled ? tr("Next hot line") : tr("Next largest"),
+                                     with_key(sampled ? tr("Line with the next-lower sample count")
+                                                      : tr("Line with the next-lower instruction count"),
+                                              "F8")
+                                         .c_str()) ||
                        ImGui::Shortcut(ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     ImGui::SameLine();
     const std::optional<CountColumn> by = scene.counted ? ui.by : std::nullopt;
@@ -309,10 +318,11 @@ void draw_heads(const SourceScene& scene, std::int32_t shown, SourceUiState& ui,
   }
   draw_counts_toggle(scene, ui);
   make_room_for(tr("Copy line"));
-  if (toggle(tr("Copy line"), true, tr("Copy the line's source")) && shown >= 1)
+  if (finger_button(tr("Copy line"), tr("Copy the line's source")) && shown >= 1)
     commands.push_back(CopyText{scene.rows[static_cast<std::size_t>(shown - 1)].text});
   ImGui::SameLine();
   draw_search(scene, shown, ui, commands);
+  ImGui::PopStyleVar();
   ImGui::PopFont();
 }
 
