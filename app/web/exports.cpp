@@ -145,7 +145,8 @@ EMSCRIPTEN_KEEPALIVE void page_wheel(float x, float y) {
 EMSCRIPTEN_KEEPALIVE void page_focus(int on) {
   ImGui::GetIO().AddFocusEvent(on != 0);
 }
-// `modifiers`: 1 Ctrl, 2 Shift, 4 Alt, 8 Super.
+// `down`: 0 up, 1 down, 2 still down, as the browser says of a key that is held. Only then it repeats: under load
+// frames pass before the browser says that a key which was struck is up. `modifiers`: 1 Ctrl, 2 Shift, 4 Alt, 8 Super.
 EMSCRIPTEN_KEEPALIVE int page_key(const char* code, int down, int modifiers) {
   ImGuiIO& io = ImGui::GetIO();
   io.AddKeyEvent(ImGuiMod_Ctrl, (modifiers & 1) != 0);
@@ -154,6 +155,8 @@ EMSCRIPTEN_KEEPALIVE int page_key(const char* code, int down, int modifiers) {
   io.AddKeyEvent(ImGuiMod_Super, (modifiers & 8) != 0);
   const ImGuiKey key = key_of(code);
   if (key == ImGuiKey_None) return 0;
+  constexpr float kUsual = 0.275F, kNever = 1e9F;  // seconds
+  io.KeyRepeatDelay = down == 1 ? kNever : kUsual;
   io.AddKeyEvent(key, down != 0);
   return 1;
 }

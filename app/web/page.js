@@ -143,7 +143,7 @@
     if (writes && e.target !== typed) call("page_text", ["string"], [e.key]);
     if (known && e.target !== typed) e.preventDefault();
   }
-  addEventListener("keydown", (e) => key(e, 1));
+  addEventListener("keydown", (e) => key(e, e.repeat ? 2 : 1));
   addEventListener("keyup", (e) => key(e, 0));
   // A phone's keyboard says what was written, not which key.
   typed.addEventListener("input", () => {

@@ -65,6 +65,22 @@ def test_walk(tab):
             "; ".join(wrong[:2]))
 
 
+def test_held(tab):
+    """A key that was struck steps once, however late the browser says that it is up; one that is held goes on."""
+    tab.page.focus("#canvas")
+    tab.page.keyboard.press("Home")
+    tab.frames()
+    tab.page.keyboard.down("ArrowRight")
+    tab.page.wait_for_timeout(1000)  # a key that is held repeats sooner
+    struck = tab.step()
+    tab.page.keyboard.down("ArrowRight")  # with no up before it: what a held key repeats
+    tab.page.wait_for_timeout(1000)
+    held = tab.step()
+    tab.page.keyboard.up("ArrowRight")
+    verdict(struck == 2 and held > 4, "a key steps once until the browser says that it is held",
+            f"steps {struck}, then {held}")
+
+
 def test_kernels(tab):
     """Other orders and presets: the same bits."""
     for arguments, state in (
@@ -410,7 +426,7 @@ def main():
         beside = str(ROOT / "tests" / "web" / "hostile_test.py")
         other = subprocess.Popen([sys.executable, beside, str(FOLDER), BINARY], stdout=subprocess.PIPE, text=True)
         tab.js("s => attnscope.openState(s)", "attn1,preset=blackboard")
-        for test in (test_walk, test_kernels, test_recordings, test_lessons):
+        for test in (test_walk, test_held, test_kernels, test_recordings, test_lessons):
             guarded(test, tab)
         tab.close()
         for test in (test_link, test_learn, test_files, test_gif, test_touch, test_pictures):
