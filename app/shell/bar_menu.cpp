@@ -19,7 +19,7 @@ void settings(const State& state, Commands& commands) {
   const bool dark = state.preferences.theme == Theme::dark;
   item(tr("Dark"), "Ctrl+T", SetTheme{Theme::dark}, commands, dark);
   item(tr("Light"), "Ctrl+T", SetTheme{Theme::light}, commands, !dark);
-  ImGui::Separator();
+  menu_separator();
   for (const int percent : {100, 125, 150, 200, 300}) {
     const float scale = static_cast<float>(percent) / 100;
     item(phrase("Text and tiles at {} %", percent).c_str(), percent == 100 ? "Ctrl+0" : nullptr, SetScale{scale},
@@ -43,11 +43,11 @@ void exports(const State& state, Commands& commands) {
 void draw_bar_menu(const State& state, Commands& commands) {
   item(tr("Open a file"), "Ctrl+O", Ask{Popup::open_file}, commands);
   item(tr("Your own Q, K, V"), "Ctrl+I", Ask{Popup::input_files}, commands);
-  ImGui::Separator();
+  menu_separator();
   item(tr("Save the session"), "Ctrl+S", SaveSession{}, commands);
   item(tr("Save under another name"), "Ctrl+Shift+S", Ask{Popup::save_as}, commands);
   exports(state, commands);
-  ImGui::Separator();
+  menu_separator();
   settings(state, commands);
   item(tr("Log"), "Ctrl+L", ShowLog{!state.view.log_panel}, commands, state.view.log_panel);
 }

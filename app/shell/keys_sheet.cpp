@@ -175,9 +175,11 @@ void draw_touch_content(const State& state, Commands& commands) {
   for (const MouseRow& row : kTouch) gesture = std::max(gesture, text_width(Face::text, 13, tr_of(row.gesture)));
   draw_gestures(kTouch, gesture + s.px(16), width);
   const FingerSized fingers;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(8)));  // the frames have their size
   draw_file_buttons(commands);
-  ImGui::Dummy({1, s.px(10)});
+  ImGui::Dummy({1, s.px(4)});
   draw_preferences(state, commands);
+  ImGui::PopStyleVar();
 }
 
 void draw_content(const State& state, int columns, Commands& commands) {

@@ -14,12 +14,12 @@
 namespace attn {
 
 void draw_museum_menu(const std::string& now, Commands& commands) {
-  ImGui::Separator();
+  menu_separator();
   if (!begin_submenu(tr("Deliberately wrong"))) return;
   if (ImGui::MenuItem(tr("Random exhibit"))) commands.emplace_back(ShowRandomPiece{});
   if (ImGui::IsItemHovered())
     show_tooltip(tr("One of the exhibits, or a correct kernel. Find out what is wrong, if anything."));
-  ImGui::Separator();
+  menu_separator();
   for (const Piece& piece : museum()) {
     ImGui::BeginDisabled(piece.row == nullptr);
     const bool chosen = piece.row != nullptr && piece.row->id == now;
@@ -38,7 +38,7 @@ void draw_museum_menu(const std::string& now, Commands& commands) {
 void draw_recorded_menu(const std::string& now, Commands& commands) {
   const auto preset = find_preset(kRecordedPreset);
   if (!preset) return;
-  ImGui::Separator();
+  menu_separator();
   if (!begin_submenu(tr("Recorded on a GPU"))) return;
   for (const RecordedRun& run : recorded_runs()) {
     const auto row = find_kernel(run.kernel);

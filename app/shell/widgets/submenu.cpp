@@ -47,6 +47,13 @@ void end_submenu() {
   ImGui::PopID();
 }
 
+void menu_separator() {
+  const float spare = by_touch() ? ImGui::GetStyle().ItemSpacing.y / 2 : 0;  // a line's room for a finger
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() - spare);
+  ImGui::Separator();
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() - spare);
+}
+
 void keep_menu_within(float top, float least_width) {
   if (!by_touch()) return;
   constexpr float kFree = 8;  // logical: under it
