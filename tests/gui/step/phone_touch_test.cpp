@@ -9,8 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/ladder.h"
-#include "tests/gui/drawn_text.h"
-#include "tests/gui/gui_fixture.h"
+#include "tests/gui/step/phone.h"
 #include "viz/draw/hands.h"
 #include "viz/step/bars/bars_draw.h"
 #include "viz/step/bars/strip.h"
@@ -24,31 +23,10 @@ namespace {
 
 using Ctx = ImGuiTestContext;
 
-// What the page has of a phone of 360 x 740, 390 x 844 and 412 x 915: the line under the picture takes 47.
-struct PhoneSize {
-  int width, height;
-};
-constexpr PhoneSize kPhones[] = {{360, 693}, {390, 797}, {412, 868}};
 // Each as small as a blackboard: at most eight numbers a row.
 constexpr const char* kSmall[] = {"blackboard", "random",       "late_outlier", "causal", "ragged", "large_logits",
                                   "masked_row", "equal_scores", "heads",        "window", "bias"};
 constexpr float kLegible = 10;
-
-class Phone : public TestWindow {
- public:
-  explicit Phone(const PhoneSize& size = kPhones[1]) : TestWindow(size.width, size.height) {
-    ImGui::GetIO().ConfigFlags |= ImGuiConfigFlags_IsTouchScreen;
-  }
-  void open(const char* preset, const char* kernel = "cpu_flash") {
-    controller().update({ChoosePreset{preset}, ChooseKernel{kernel}});
-    for (int frame = 0; frame < 400 && controller().tasks_run(); ++frame) draw_frames(1);
-    draw_frames(3);
-  }
-  void go_to(EventIndex e) {
-    controller().update({GoToEvent{e}});
-    draw_frames(4);
-  }
-};
 
 std::vector<const TileScene*> tiles_of(const TilesScene& scene) {
   std::vector<const TileScene*> tiles{&scene.k, &scene.v};
@@ -124,15 +102,6 @@ TEST(PhoneTiles, NoTileStandsOnAnother) {
   }
 }
 
-// Whether one is written over the other; indices and exponents of a letter stand at different heights.
-bool collide(const DrawnText::Place& a, const DrawnText::Place& b) {
-  const float wide = std::min(a.right, b.right) - std::max(a.left, b.left),
-              high = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
-  const float low = std::min(a.bottom - a.top, b.bottom - b.top);
-  constexpr float kCut = 8;  // lower than this they are at the page's edge
-  return low >= kCut && wide > 2 && high > 0.6F * low;
-}
-
 std::vector<EventIndex> all_steps(const Recording& rec) {
   std::vector<EventIndex> steps(rec.events.size());
   std::iota(steps.begin(), steps.end(), EventIndex{0});
@@ -197,17 +166,6 @@ TEST(PhoneStep, WhatAStepMadeIsBroughtIntoSight) {
     before = page->Scroll.y;
   }
   EXPECT_GE(moved, 2U) << "to the sums and back";
-}
-
-// `where`: before each id, as "//$FOCUSED/"; empty: what the context refers to.
-void expect_for_fingers(Ctx* ctx, const std::string& where, std::initializer_list<const char*> ids) {
-  for (const char* id : ids) {
-    const std::string path = where + id;
-    EXPECT_TRUE(ctx->ItemExists(path.c_str())) << path;
-    const ImRect box = ctx->ItemInfo(path.c_str()).RectFull;
-    EXPECT_GE(box.GetWidth(), kFinger - 0.5F) << path;
-    EXPECT_GE(box.GetHeight(), kFinger - 0.5F) << path;
-  }
 }
 
 TEST(PhoneStep, WhatAFingerPressesHasItsSize) {
