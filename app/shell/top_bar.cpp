@@ -158,8 +158,10 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
   const auto choose = [step](std::string_view id) {
     return step ? Command(ChooseKernel{std::string(id)}) : Command(ChooseBenchKernel{std::string(id)});
   };
-  const float width = std::min(text_width(Face::text, kSmallSize, title) + s.px(44), right - x);
-  if (width < s.px(kKernelLeast)) return x;
+  const auto wide = [&] { return text_width(Face::text, kSmallSize, title) + s.px(44); };
+  if (wide() > right - x) title.resize(std::min(title.find(','), title.size()));  // its name alone
+  const float width = std::min(wide(), right - x);
+  if (right - x < s.px(kKernelLeast)) return x;
   const FingerSized fingers;
   if (begin_chip("Kernel", title, Face::text, x, width)) {
     for (const KernelRow* each : ladder_of(step ? state.document.problem.pass : state.document.sweep.base.pass)) {
