@@ -8,6 +8,7 @@
 #include "kernels/base/clock.h"
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/widgets.h"
 
 namespace attn {
@@ -24,7 +25,7 @@ void draw_entry(const LogEntry& entry, Commands& commands) {
     commands.emplace_back(CopyText{entry.text});
   if (ImGui::IsItemHovered()) {
     list->AddRectFilled(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), colour(s.theme, Token::band), s.px(4));
-    tooltip(tr("Click to copy"));
+    tooltip(for_hands(tr("Click to copy"), tr("Tap to copy")));
   }
   draw_text(list, at, Face::mono, 12, colour(s.theme, Token::dim), time_text(entry.when, TimeZone::local, "%H:%M:%S"));
   draw_level_mark(list, {at.x + s.px(70), at.y + line_height(13) / 2}, entry.level);

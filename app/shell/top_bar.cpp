@@ -345,11 +345,14 @@ float draw_task(const TaskView& task, float x, float right, Commands& commands) 
   const ImU32 ink = colour(s.theme, hovered ? Token::text : Token::dim);
   list->AddLine({cross.x - arm, cross.y - arm}, {cross.x + arm, cross.y + arm}, ink, s.px(1.5F));
   list->AddLine({cross.x - arm, cross.y + arm}, {cross.x + arm, cross.y - arm}, ink, s.px(1.5F));
-  tooltip(
-      phrase("{}\n"
-             "{}\n"
-             "Click to cancel",
-             task.title, task.now));
+  tooltip(by_touch() ? phrase("{}\n"
+                              "{}\n"
+                              "Tap to cancel",
+                              task.title, task.now)
+                     : phrase("{}\n"
+                              "{}\n"
+                              "Click to cancel",
+                              task.title, task.now));
   return x + width;
 }
 

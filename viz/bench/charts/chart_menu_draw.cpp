@@ -9,6 +9,7 @@
 #include "profiling/figures/metrics.h"
 #include "viz/bench/charts/line_looks_draw.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 
@@ -63,9 +64,10 @@ void menu_button(ImVec2 size) {
   for (int i = -1; i <= 1; ++i)
     ImGui::GetWindowDrawList()->AddCircleFilled(
         {at.x + size.x / 2 + static_cast<float>(i) * s.px(4.5F), at.y + size.y / 2}, s.px(1.3F), ink, 8);
-  tooltip(
+  tooltip(for_hands(
       tr("Fit, hide lines, copy. In the plot, the wheel zooms (with Ctrl if the page scrolls), dragging pans, and a "
-         "double click resets the view."));
+         "double click resets the view."),
+      tr("Fit, hide lines, copy. In the plot, a double tap resets the view.")));
 }
 
 void line_items(const BenchChart& chart, BenchCache& cache) {
@@ -126,7 +128,8 @@ void draw_chart_menu(std::size_t index, BenchCache& cache, Commands& commands) {
   if (released && ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem)) ImGui::OpenPopup(kMenu);
   if (!ImGui::BeginPopupContextWindow(kMenu)) return;
   begin_menu_rows();
-  if (ImGui::MenuItem(tr("Fit"), tr("double click"), false, !chart.lines.empty())) fit_chart(index, cache);
+  if (ImGui::MenuItem(tr("Fit"), for_hands(tr("double click"), tr("double tap")), false, !chart.lines.empty()))
+    fit_chart(index, cache);
   if (ImGui::MenuItem(tr("Fit every chart"))) fit_charts(cache);
   if (ImGui::MenuItem(tr("Logarithmic"), nullptr, chart.log_y, !chart.lines.empty()))
     cache.switches.log[chart.metric] = !chart.log_y;

@@ -13,6 +13,7 @@
 #include "viz/bench/charts/named_first.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/figure_text.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 
@@ -52,7 +53,9 @@ void draw_name(ImDrawList& list, ImVec2 at, const BenchLine& line, BenchCache& c
   }
   if (ImGui::IsItemHovered() && !line.kernel.empty()) cache.pointed_next = {line.id, {}};
   const std::string whose = line.peer ? phrase("{}: {} in files", line.label, line.kernel) + "\n" : "";
-  tooltip(whose + (hidden ? tr("Click to show this line again") : tr("Click to hide this line in every chart")));
+  tooltip(whose + (hidden ? for_hands(tr("Click to show this line again"), tr("Tap to show this line again"))
+                          : for_hands(tr("Click to hide this line in every chart"),
+                                      tr("Tap to hide this line in every chart"))));
   if (!hidden && line.kernel.empty())
     draw_line_swatch(list, at, s.px(kMark), line);
   else if (!hidden)

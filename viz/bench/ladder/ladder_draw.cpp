@@ -7,6 +7,7 @@
 #include "kernels/base/text.h"
 #include "viz/bench/ladder/ladder.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/marks.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
@@ -174,7 +175,8 @@ void draw_rung(const LadderScene& scene, const LadderRung& rung, const Columns& 
   const bool on_name = ImGui::IsMouseHoveringRect({box.min.x, box.min.y}, {box.min.x + c.time, line.max.y});
   if (on_name && rung.peer && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled))
     show_tooltip(rung.name == rung.kernel ? rung.name : phrase("{}: {} in files", rung.name, rung.kernel));
-  if (on_name && !rung.peer) tooltip(phrase("Click: {} in Profile", rung.kernel));
+  if (on_name && !rung.peer)
+    tooltip(by_touch() ? phrase("Tap: {} in Profile", rung.kernel) : phrase("Click: {} in Profile", rung.kernel));
   if (button > 0) {
     ImGui::SetCursorScreenPos({box.max.x - button + s.px(16), std::max(line.max.y, box.max.y - s.px(30))});
     if (toggle(phrase("what differs##{}", rung.kernel).c_str(), true,

@@ -15,6 +15,7 @@
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/sweep_fields.h"
 #include "viz/draw/figure_text.h"
+#include "viz/draw/hands.h"
 
 namespace attn {
 namespace {
@@ -347,13 +348,14 @@ std::string origin_note(const State& state, const BenchSlices& slices) {
   }
   const auto in_turns = std::ranges::find_if(slice.rows, [&](const Measurement* m) {
     if (!m->peer || m->time.n == 0) return false;
-    const auto& beside = m->peer->beside;
-    return std::ranges::find(beside, baseline_shown(state, *m), &TimedBeside::kernel) != beside.end();
+    return std::ranges::count(m->peer->beside, baseline_shown(state, *m), &TimedBeside::kernel) > 0;
   });
   if (in_turns != slice.rows.end())
     note += phrase(" For a peer, × {0} uses the time that {0} took in the peer's turns.",
                    baseline_shown(state, **in_turns));
-  if (!slice.rows.empty()) note += tr(" –: not available; hover over the dash for the reason.");
+  if (!slice.rows.empty())
+    note += for_hands(tr(" –: not available; hover over the dash for the reason."),
+                      tr(" –: not available; hold the dash for the reason."));
   std::size_t left_out = 0;
   for (const BenchSlice& each : slices) left_out += each.left_out;
   if (left_out > 0)

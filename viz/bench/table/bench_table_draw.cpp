@@ -16,6 +16,7 @@
 #include "kernels/base/text.h"
 #include "viz/bench/table/table_title_draw.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/marks.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -167,7 +168,8 @@ void cell(const BenchTableRow& row, const BenchCell& c, const BenchColumn& colum
 // What can be done with a row: the right button, or the menu key where the keyboard is on it.
 void row_menu(const BenchTable& table, std::size_t index, BenchCache& cache, Commands& commands) {
   const BenchTableRow& row = table.rows[index];
-  tooltip(phrase("Click to choose {}; right-click for more", row.name));
+  tooltip(by_touch() ? phrase("Tap to choose {}", row.name)
+                     : phrase("Click to choose {}; right-click for more", row.name));
   if (!ImGui::BeginPopupContextItem()) return;
   begin_menu_rows();
   if (ImGui::Selectable(tr("Profile it"))) {

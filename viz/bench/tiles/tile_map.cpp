@@ -19,6 +19,7 @@
 #include "viz/bench/sweep/sweep_fields.h"
 #include "viz/bench/tiles/tile_occupancy_words.h"
 #include "viz/draw/figure_text.h"
+#include "viz/draw/hands.h"
 #include "viz/state/run_words.h"
 
 namespace attn {
@@ -119,9 +120,10 @@ TileCell cell_of(const KernelRow& row, const TuneResult& r, std::vector<std::siz
         "… and {} more combinations of threads and stages",
         tiles.size() - kLines);
   if (t.fate == TileFate::timed || t.fate == TileFate::not_tried)
-    cell.tip +=
-        tr("\n"
-           "Click to use this tile in the sweep.");
+    cell.tip += for_hands(tr("\n"
+                             "Click to use this tile in the sweep."),
+                          tr("\n"
+                             "Tap to use this tile in the sweep."));
   return cell;
 }
 
@@ -193,6 +195,14 @@ std::string decided(TuneDecision decision, std::string_view kernel, const std::s
   return phrase("{}: the usual tile, {}, is kept for {} because the 95 % intervals overlap", kernel, tile, at);
 }
 
+std::string nothing_tried(const Problem& problem) {
+  return by_touch()
+             ? phrase("{}. Nothing has been tried yet. Hold a hatched cell to see why the tile does not fit.",
+                      describe(problem))
+             : phrase("{}. Nothing has been tried yet. Hover over a hatched cell to see why the tile does not fit.",
+                      describe(problem));
+}
+
 void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view, TuneMap& scene) {
   const std::size_t refused = r.tiles.size() - r.fitting();
   const std::string fits =
@@ -210,12 +220,9 @@ void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view
   scene.reason = r.words;
   if (!view.none.empty()) scene.reason = view.none;
   if (scene.reason.empty())
-    scene.reason =
-        view.running ? describe(r.problem)
-        : refused > 0
-            ? phrase("{}. Nothing has been tried yet. Hover over a hatched cell to see why the tile does not fit.",
-                     describe(r.problem))
-            : phrase("{}. Nothing has been tried yet.", describe(r.problem));
+    scene.reason = view.running  ? describe(r.problem)
+                   : refused > 0 ? nothing_tried(r.problem)
+                                 : phrase("{}. Nothing has been tried yet.", describe(r.problem));
   scene.tile = why_tile(row, r, r.decision ? r.chosen : r.usual);
   const std::string cell =
       scene.measured

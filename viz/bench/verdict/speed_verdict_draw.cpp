@@ -13,6 +13,7 @@
 #include "kernels/base/text.h"
 #include "viz/bench/panel/sweep_draw.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -268,7 +269,9 @@ void draw_chips(const Strip& strip, const State& state, const Model& model, Benc
                 Commands& commands) {
   const Style& s = style();
   if (!strip.hidden.empty()) {
-    if (toggle((strip.hidden + "###hidden").c_str(), true, tr("Click to show all lines"), true)) cache.hidden.clear();
+    if (toggle((strip.hidden + "###hidden").c_str(), true,
+               for_hands(tr("Click to show all lines"), tr("Tap to show all lines")), true))
+      cache.hidden.clear();
     ImGui::SameLine(0, s.px(8));
   }
   if (folded) {

@@ -318,7 +318,9 @@ void draw_head(ImDrawList* list, const HeartbeatScene& scene, const Box& line, b
     const float width = text_width(Face::text, 12, tr("Whole run")) + s.px(12);
     right -= width;
     ImGui::SetCursorScreenPos({right, line.min.y});
-    if (toggle(tr("Whole run"), true, tr("Shows the whole run again, as does a double click in the chart")))
+    if (toggle(tr("Whole run"), true,
+               for_hands(tr("Shows the whole run again, as does a double click in the chart"),
+                         tr("Shows the whole run again, as does a double tap in the chart"))))
       commands.push_back(ChooseBeatSpan{});
     right -= s.px(8);
   }

@@ -20,6 +20,7 @@
 #include "viz/bench/sources/source_pair.h"
 #include "viz/bench/sweep/sweep_fields.h"
 #include "viz/draw/figure_text.h"
+#include "viz/draw/hands.h"
 #include "viz/profile/figures/profile_scene.h"
 
 namespace attn {
@@ -216,9 +217,10 @@ LabTryRow try_row(const LabView& lab, std::size_t n) {
     row.outcome = tr("compiled");
   else
     row.outcome = m.reason.find("does not compile") != std::string::npos ? tr("does not compile") : name_of(m.state);
-  row.tip = phrase("{}\n{}{}\nClick to load this build into the editor.",
-                   (t.name.empty() ? std::string(tr("no kernel")) : t.name), row.what,
-                   (m.reason.empty() ? "" : "\n" + first_line(m.reason)));
+  const std::string name = t.name.empty() ? std::string(tr("no kernel")) : t.name,
+                    why = m.reason.empty() ? "" : "\n" + first_line(m.reason);
+  row.tip = by_touch() ? phrase("{}\n{}{}\nTap to load this build into the editor.", name, row.what, why)
+                       : phrase("{}\n{}{}\nClick to load this build into the editor.", name, row.what, why);
   return row;
 }
 

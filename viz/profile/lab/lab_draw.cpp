@@ -17,6 +17,7 @@
 #include "imgui_stdlib.h"
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/profile/lab/lab_editor_draw.h"
@@ -216,7 +217,9 @@ void draw_tries(const LabScene& scene, ImVec2 size, Commands& commands) {
   if (begin_card("lab_tries", size)) {
     heading(tr("Tries"));
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, s.px(kTryGap)));
-    if (scene.tries.empty()) dim_text(tr("One line per build. Click a line to load the source into the editor."));
+    if (scene.tries.empty())
+      dim_text(for_hands(tr("One line per build. Click a line to load the source into the editor."),
+                         tr("One line per build. Tap a line to load the source into the editor.")));
     ImDrawList* list = ImGui::GetWindowDrawList();
     for (const LabTryRow& t : scene.tries) {
       const ImVec2 at = ImGui::GetCursorScreenPos();

@@ -10,6 +10,7 @@
 #include "kernels/base/text.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/figure_text.h"
+#include "viz/draw/hands.h"
 
 namespace attn {
 namespace {
@@ -228,8 +229,9 @@ MosaicScene mosaic_scene(const Measurement& row, const Measurement* against) {
     column.empty_share = percent(phase.counts.not_issued, all.not_issued);
     put_line(s, lines, column);
     const std::string name = name_words(phase.phase);
-    const std::string where =
-        column.line == 0 ? std::string() : phrase("\nMost at line {}. Click to go there.", column.line);
+    const std::string where = column.line == 0 ? std::string()
+                              : by_touch()     ? phrase("\nMost at line {}. Tap to go there.", column.line)
+                                               : phrase("\nMost at line {}. Click to go there.", column.line);
     column.tip =
         phrase("{}\n{} of the warps' time{}{}: {} of {} samples{}", name, column.share, column.time.empty() ? "" : ", ",
                column.time, grouped(phase.counts.all), grouped(all.all), where);

@@ -9,6 +9,7 @@
 
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -116,10 +117,16 @@ void draw_phases(const SourceScene& scene, const MosaicScene& mosaic, const Phas
   const bool counts = scene.counted && !ui.hide_counts;
   if (begin_card("profile_phases", size)) {
     heading(counts ? tr("What each phase did") : tr("Instructions by phase"));
-    tooltip(counts ? tr("Counted at each instruction in one run. Click a phase for its line with the most "
-                        "instructions.")
-                   : tr("Instructions in the machine code, no matter how often they run. Click a phase for its line "
-                        "with the most instructions."));
+    tooltip(
+        counts
+            ? for_hands(tr("Counted at each instruction in one run. Click a phase for its line with the most "
+                           "instructions."),
+                        tr("Counted at each instruction in one run. Tap a phase for its line with the most "
+                           "instructions."))
+            : for_hands(tr("Instructions in the machine code, no matter how often they run. Click a phase for its line "
+                           "with the most instructions."),
+                        tr("Instructions in the machine code, no matter how often they run. Tap a phase for its line "
+                           "with the most instructions.")));
     ImGui::SameLine();
     draw_phase_button(place.shown, place.to_step, commands);
     if (scene.phases.empty() || (!counts && scene.instructions == 0)) {

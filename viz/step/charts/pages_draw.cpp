@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/charts/pages.h"
@@ -107,8 +108,11 @@ class PagesDrawing {
     if (ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}, ImGuiButtonFlags_EnableNav) && entry.event)
       commands_.emplace_back(GoToEvent{*entry.event});
     if (ImGui::IsItemHovered() || ImGui::IsItemFocused()) lit_ = entry.page;
-    tooltip(phrase("Keys {} to {} of batch {} are in page {}. Click to go to the step that loads these keys.",
-                   entry.first_key, entry.last_key, line.b, entry.page));
+    tooltip(by_touch()
+                ? phrase("Keys {} to {} of batch {} are in page {}. Tap to go to the step that loads these keys.",
+                         entry.first_key, entry.last_key, line.b, entry.page)
+                : phrase("Keys {} to {} of batch {} are in page {}. Click to go to the step that loads these keys.",
+                         entry.first_key, entry.last_key, line.b, entry.page));
   }
 
   // From an entry to its page: where it leaves the table, and where it reaches the pool.

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/number_text.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -145,11 +146,14 @@ void take_pointer(const Box& box, const Recording& rec, const StepPlace& at, con
   const auto row = static_cast<std::int32_t>((p.y - box.min.y) / box.height() * static_cast<float>(rec.problem.Lq)),
              key = static_cast<std::int32_t>((p.x - box.min.x) / box.width() * static_cast<float>(rec.problem.Lk));
   if (row < 0 || row >= rec.problem.Lq || key < 0 || key >= rec.problem.Lk) return;
-  show_tooltip(
-      phrase("{}.\n"
-             "{}\n"
-             "Click to pin it and go to its tile.",
-             attention_words(rec, at, row, key), plain_text(sharpness_words(rec, at, row))));
+  show_tooltip(by_touch() ? phrase("{}.\n"
+                                   "{}\n"
+                                   "Tap to pin it and go to its tile.",
+                                   attention_words(rec, at, row, key), plain_text(sharpness_words(rec, at, row)))
+                          : phrase("{}.\n"
+                                   "{}\n"
+                                   "Click to pin it and go to its tile.",
+                                   attention_words(rec, at, row, key), plain_text(sharpness_words(rec, at, row))));
   if (!clicked) return;
   Selection pinned = selection;
   pinned.b = at.b, pinned.h = at.h, pinned.row = row;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -188,7 +189,7 @@ void take_pointer(const Frame& f, const Recording& rec, const StepPlace& at, con
       std::string words;
       for (const SentenceHead& head : f.scene.heads)
         words += arc_words(f.scene, head, static_cast<std::int32_t>(n)) + ".\n";
-      show_tooltip(words + tr("Click to follow this word."));
+      show_tooltip(words + for_hands(tr("Click to follow this word."), tr("Tap to follow this word.")));
     }
     ImGui::PopID();
     const std::int64_t row = static_cast<std::int64_t>(n) - rec.problem.Lk + rec.problem.Lq;
