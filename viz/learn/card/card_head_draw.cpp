@@ -47,9 +47,10 @@ void draw_beat(ImDrawList* list, ImVec2 centre, float step, const CardScene& car
   const bool now = n == card.beat, seen = n < card.beat || was_seen(card.marks[n]);
   if (!now && seen) {
     const Box box{{centre.x - step / 2, centre.y - s.px(8)}, {centre.x + step / 2, centre.y + s.px(8)}};
-    ImGui::SetCursorScreenPos(box.min);
+    const float beyond = s.px(beyond_edge(16));
+    ImGui::SetCursorScreenPos({box.min.x, box.min.y - beyond});
     const auto away = static_cast<int>(n) - static_cast<int>(card.beat);
-    if (ImGui::InvisibleButton(fmt::format("##lesson_beat_{}", n).c_str(), {box.width(), box.height()},
+    if (ImGui::InvisibleButton(fmt::format("##lesson_beat_{}", n).c_str(), {box.width(), box.height() + 2 * beyond},
                                ImGuiButtonFlags_EnableNav))
       commands.emplace_back(GoToBeat{away});
     if (ImGui::IsItemHovered() || ImGui::IsItemFocused())
@@ -205,9 +206,10 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   pen.gap(4);
   const Box marks = pen.line(12);
   const float step =
-      std::min(s.px(18), marks.width() / static_cast<float>(std::max<std::size_t>(card.marks.size(), 1)));
+      std::min(s.px(for_finger(18)), marks.width() / static_cast<float>(std::max<std::size_t>(card.marks.size(), 1)));
+  const float inset = 0.35F * std::min(step, s.px(18));
   for (std::size_t n = 0; n < card.marks.size(); ++n)
-    draw_beat(pen.list, {marks.min.x + step * (static_cast<float>(n) + 0.35F), marks.centre().y}, step, card, n, ui,
+    draw_beat(pen.list, {marks.min.x + inset + step * static_cast<float>(n), marks.centre().y}, step, card, n, ui,
               commands);
   pen.gap(12);
 }
