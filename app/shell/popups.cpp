@@ -10,7 +10,9 @@
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own_kernel.h"
+#include "viz/draw/finger_field.h"
 #include "viz/draw/hands.h"
+#include "viz/draw/text_fit.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/facts/landmarks.h"
 
@@ -43,16 +45,20 @@ void draw_go_to(const Model& model, ShellUiState& ui, Commands& commands) {
 // A line a bookmark: press it to go there, its cross to take it away.
 void draw_bookmark_lines(const Recording& rec, const StepView& view, Commands& commands) {
   const Style& s = style();
+  const ImGuiStyle& g = ImGui::GetStyle();
+  const float remove = ImGui::CalcTextSize(tr("Remove")).x + 2 * g.FramePadding.x + g.ItemSpacing.x;
+  const float width = std::min(s.px(300), popup_width(400) - remove);
   for (const EventIndex e : bookmarked_steps(rec, view.bookmarks)) {
     ImGui::PushID(static_cast<int>(e));
-    const std::string words = phrase("Step {}: {}", e + 1, step_words(rec, e));
+    const std::string words = fitted_text(Face::text, 14, phrase("Step {}: {}", e + 1, step_words(rec, e)), width);
     if (ImGui::Selectable(words.c_str(), e == view.cursor, ImGuiSelectableFlags_NoAutoClosePopups,
-                          {s.px(300), s.px(22)})) {
+                          {width, s.px(for_finger(22))})) {
       commands.emplace_back(GoToEvent{e});
       ImGui::CloseCurrentPopup();
     }
     ImGui::SameLine();
-    if (ImGui::SmallButton(tr("Remove"))) commands.emplace_back(ToggleBookmark{e});
+    if (by_touch() ? ImGui::Button(tr("Remove")) : ImGui::SmallButton(tr("Remove")))
+      commands.emplace_back(ToggleBookmark{e});
     ImGui::PopID();
   }
 }
@@ -128,10 +134,14 @@ void draw_popups(Controller& controller, ShellUiState& ui, Commands& commands) {
     open_file_popup(ui.open_next, controller, ui);
   }
   ui.open_next = waits ? Popup::palette : Popup::none;
+  const ImGuiStyle& g = ImGui::GetStyle();
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(g.FramePadding.x, finger_padding(g.FramePadding.y)));
+  ImGui::PushStyleVar(ImGuiStyleVar_SelectableTextAlign, ImVec2(0, by_touch() ? 0.5F : g.SelectableTextAlign.y));
   draw_go_to(controller.model(), ui, commands);
   draw_bookmarks(controller, commands);
   draw_offer(controller.model(), commands);
   draw_file_popups(controller, ui, commands);
+  ImGui::PopStyleVar(2);
   draw_palette(ui.palette, commands);
   draw_answer(ui.palette, commands);
   ui.popup_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);

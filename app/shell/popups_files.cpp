@@ -16,6 +16,7 @@
 #include "kernels/base/text.h"
 #include "misc/cpp/imgui_stdlib.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/widgets.h"
 #include "viz/learn/card/learn_scene.h"
@@ -69,7 +70,8 @@ void known_files(const std::vector<KnownFile>& files, Commands& commands) {
       if (const std::size_t of = words.rfind(": "); shown != words && of != std::string::npos)
         shown = fitted_text(Face::text, 14, words.substr(0, of + 1), width) + "\n" +
                 fitted_text(Face::text, 14, "    " + words.substr(of + 2), width);
-      if (!ImGui::Selectable(fmt::format("{}##{}", shown, f.path).c_str(), false, 0, {width, 0})) continue;
+      const float height = by_touch() ? style().px(kFinger) : 0;
+      if (!ImGui::Selectable(fmt::format("{}##{}", shown, f.path).c_str(), false, 0, {width, height})) continue;
       commands.emplace_back(OpenFile{f.path});
       ImGui::CloseCurrentPopup();
     }
@@ -229,7 +231,8 @@ void draw_save_steps(const Controller& controller, ShellUiState& ui, Commands& c
   ImGui::InputInt("##last", &ui.last_step, 0, 0);
   ImGui::SameLine();
   ImGui::TextDisabled("of %d", steps);
-  ImGui::SameLine(0, s.px(20));
+  constexpr float kOneLine = 420;  // logical
+  if (popup_width(kFieldWidth) >= s.px(kOneLine)) ImGui::SameLine(0, s.px(20));
   ImGui::SetNextItemWidth(s.px(64));
   ImGui::InputFloat(tr("seconds per step"), &ui.seconds_per_step, 0, 0, "%.2g");
   const bool good = ui.first_step >= 1 && ui.last_step <= steps && ui.first_step <= ui.last_step;

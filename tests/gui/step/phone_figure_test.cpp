@@ -156,6 +156,51 @@ TEST(PhoneLesson, WhatAFingerPressesOverASourceHasItsSize) {
   }));
 }
 
+// A tablet on its side scrolls the tiles rather than draw stripes without numbers.
+TEST(TabletTiles, OfABackwardHaveTheirNumbersOnItsSideToo) {
+  Phone w({1180, 773});
+  w.open("late_outlier", "cpu_flash_bwd");
+  for (const EventIndex e : {EventIndex{8}, EventIndex{12}, EventIndex{40}}) {
+    w.go_to(e);
+    const ImGuiWindow* page = child_window("page");
+    ASSERT_NE(page, nullptr);
+    EXPECT_TRUE(w.run([&](Ctx*) {
+      const TilesScene scene = tiles_scene(recording(w), e, {}, OutputReading::as_summed, scales_of(recording(w)));
+      const TilesLayout layout = layout_tiles(scene, {{28, 0}, {page->Size.x - 28, page->Size.y}}, true);
+      for (const Column c : scene.columns) IM_CHECK_GT_NO_RET(layout.places[static_cast<std::size_t>(c)].room, 0);
+      IM_CHECK_GT_NO_RET(layout.k.room, 0);
+      IM_CHECK_GT_NO_RET(layout.v.room, 0);
+    }));
+  }
+}
+
+TEST(PhonePopups, LieWithinThePhoneAndTakeFingers) {
+  Phone w(kPhones[0]);
+  w.open("late_outlier");
+  const auto within = [&](Ctx* ctx, ImGuiKeyChord chord, const char* name, std::initializer_list<const char*> ids) {
+    ctx->KeyPress(chord);
+    ctx->Yield(6);
+    const ImGuiWindow* window = ImGui::FindWindowByName(name);
+    IM_CHECK(window != nullptr && window->WasActive);
+    IM_CHECK_NO_RET(window->Pos.x >= 0 && window->Pos.x + window->Size.x <= static_cast<float>(kPhones[0].width));
+    IM_CHECK_LE_NO_RET(window->ContentSize.x, window->InnerRect.GetWidth());
+    ctx->SetRef((std::string("//") + name).c_str());
+    expect_for_fingers(ctx, "", ids);
+    ctx->ItemClick("Close");
+    ctx->Yield(2);
+  };
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    within(ctx, ImGuiMod_Shift | ImGuiKey_F12, "Pictures of several steps",
+           {"steps/##path", "steps/Browse", "##first", "##last", "Create", "Close"});
+    within(ctx, ImGuiMod_Ctrl | ImGuiKey_I, "Your own inputs", {"Q/##path", "bias/Browse", "Use them", "Close"});
+    within(ctx, ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_S, "Save the session as", {"save/##path", "Save", "Close"});
+    ctx->KeyPress(ImGuiKey_B);
+    ctx->Yield(2);
+    IM_CHECK_EQ(w.state().view.step.bookmarks.size(), 1U);
+    within(ctx, ImGuiMod_Ctrl | ImGuiKey_B, "Bookmarks", {"Remove all", "Close"});
+  }));
+}
+
 // Its bands stand below each other: what a rank holds, and what it made of it.
 TEST(PhoneRing, IsWholeBetweenThePhonesEdges) {
   for (const PhoneSize& size : kPhones) {
