@@ -244,13 +244,14 @@ struct OrderLook {
   std::span<const std::pair<TrafficPart, std::string_view>> chip_parts = {};
   std::span<const StepChart> charts = kStepCharts;  // those that say something of it
   Saying hindsight = {};
-  const OrderLook* merge = nullptr;  // how it looks while parts of the keys are merged, and after
-  bool row_by_row = false;           // naive: without a tile it goes by rows
-  bool undivided = false;            // O so far can be read divided by l, and what-ifs change the run
-  bool rescales_output = false;      // O = alpha O + P V
-  bool in_halves = false;            // its rows stand abreast, each in half the width: short captions, tight columns
-  bool beats = false;                // of its tiles a GPU's heartbeat is drawn
-  Order like = Order::flash;         // the order of GPU kernels that it is compared with where none walks in it
+  const OrderLook* merge = nullptr;   // how it looks while parts of the keys are merged
+  const OrderLook* merged = nullptr;  // and when all of them are: no part has a state of its own any more
+  bool row_by_row = false;            // naive: without a tile it goes by rows
+  bool undivided = false;             // O so far can be read divided by l, and what-ifs change the run
+  bool rescales_output = false;       // O = alpha O + P V
+  bool in_halves = false;             // its rows stand abreast, each in half the width: short captions, tight columns
+  bool beats = false;                 // of its tiles a GPU's heartbeat is drawn
+  Order like = Order::flash;          // the order of GPU kernels that it is compared with where none walks in it
 
   const PhaseLook& phase(Phase p) const;
   const SlotLook& slot(Slot s) const;

@@ -191,8 +191,9 @@ const OrderLook& order_look(Order order) {
 
 const OrderLook& look_at(const Recording& rec, EventIndex e) {
   const OrderLook& look = order_look(rec.order);
-  const auto phase = static_cast<std::size_t>(rec.events[e].id.phase);
-  return look.merge == nullptr || order_row(rec.order).in_lane[phase] ? look : *look.merge;
+  const Phase phase = rec.events[e].id.phase;
+  if (look.merge == nullptr || order_row(rec.order).in_lane[static_cast<std::size_t>(phase)]) return look;
+  return look.merged != nullptr && look.phase(phase).ends_row ? *look.merged : *look.merge;
 }
 
 }  // namespace attn

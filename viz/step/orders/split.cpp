@@ -90,11 +90,11 @@ constexpr Phrase kMergedSumCaption[] = {kAlpha, kA1, kL, kL1, say(" + "), kAlpha
 constexpr Phrase kMergedOutputCaption[] = {kAlpha, kA1, kO, kO1, say(" + "), kAlpha, kA2, kO, kO2};
 constexpr Phrase kFirstCaption[] = {say(marked("first"))}, kSecondCaption[] = {say(marked("second"))};
 
-// The rows that both looks share.
+// The rows that the looks share.
 struct Tables {
   std::vector<PhaseLook> of_lane, of_merge;
   std::vector<SlotLook> slots, merged;  // of the two that are merged none takes the other's place
-  std::vector<ColumnLook> lane, merge;
+  std::vector<ColumnLook> lane, merge, ended;
   std::vector<Slot> computed;
   std::vector<SheetLook> sheet;
 };
@@ -179,6 +179,18 @@ std::vector<ColumnLook> merge_columns(const SplitNames& n) {
           o};
 }
 
+// What is left is the state of all keys, where the last merge made it; of the two that it merged nothing is.
+std::vector<ColumnLook> ended_columns(const SplitNames& n) {
+  std::vector<ColumnLook> columns = merge_columns(n);
+  const auto shows = [&](Column c, Slot slot) { std::ranges::find(columns, c, &ColumnLook::column)->slot = slot; };
+  shows(Column::m_old, n.m_part);
+  shows(Column::l_old, n.l_part);
+  shows(kOFirst, n.o_part);
+  shows(Column::m_new, Slot::m_old);
+  shows(Column::l_new, Slot::l_old);
+  return columns;
+}
+
 constexpr LetterWords kLetters[] = {{"m", TensorColour::m, marked("largest score of a part")},
                                     {"α", TensorColour::alpha, marked("rescales to one maximum")},
                                     {"ℓ", TensorColour::l, marked("sum of the weights")},
@@ -237,6 +249,7 @@ Tables make_tables() {
     std::ranges::find(t.merged, slot, &SlotLook::slot)->stood = {Stood::in_merge, {phase}};
   t.lane = lane_columns();
   t.merge = merge_columns(n);
+  t.ended = ended_columns(n);
   t.of_lane = lit_in(t.lane, phase_looks(n));
   t.of_merge = lit_in(t.merge, phase_looks(n));
   t.computed = {Slot::s, Slot::m_new, Slot::alpha, n.alpha_part, Slot::p, Slot::l_new, Slot::o_new, Slot::lse};
@@ -270,9 +283,16 @@ OrderLook merge_look(const char* order, const Tables& t) {
   return placed(look);
 }
 
-OrderLook lane_look(const char* order, const Tables& t, const OrderLook& merge) {
+OrderLook ended_look(const char* order, const Tables& t) {
+  OrderLook look = merge_look(order, t);
+  look.columns = t.ended;
+  return placed(look);
+}
+
+OrderLook lane_look(const char* order, const Tables& t, const OrderLook& merge, const OrderLook& merged) {
   OrderLook look = make_look(order, t, t.lane, t.of_lane);
   look.merge = &merge;
+  look.merged = &merged;
   return placed(look);
 }
 
@@ -280,8 +300,8 @@ OrderLook lane_look(const char* order, const Tables& t, const OrderLook& merge) 
 
 const OrderLook& split_look() {
   static const Tables kTables = make_tables();
-  static const OrderLook kMerge = merge_look("split", kTables);
-  static const OrderLook kLook = lane_look("split", kTables, kMerge);
+  static const OrderLook kMerge = merge_look("split", kTables), kMerged = ended_look("split", kTables);
+  static const OrderLook kLook = lane_look("split", kTables, kMerge, kMerged);
   return kLook;
 }
 
@@ -291,9 +311,9 @@ const OrderLook& ring_look() {
     for (auto* phases : {&t.of_lane, &t.of_merge}) phases->push_back({.phase = *phase_named("send")});
     return t;
   }();
-  static const OrderLook kMerge = merge_look("ring", kTables);
+  static const OrderLook kMerge = merge_look("ring", kTables), kMerged = ended_look("ring", kTables);
   static const OrderLook kLook = [] {
-    OrderLook look = lane_look("ring", kTables, kMerge);
+    OrderLook look = lane_look("ring", kTables, kMerge, kMerged);
     look.traffic = ring_traffic_words;
     return look;
   }();

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "kernels/ladder.h"
+#include "tests/viz/step/fixture.h"
 
 namespace attn {
 namespace {
@@ -56,6 +57,30 @@ TEST(OrderLook, ColumnsStandOnceAndShowSlotsOfTheOrder) {
     }
     EXPECT_TRUE(look->scores && look->output);
     EXPECT_EQ(look->maximum.has_value(), row.pass == Pass::forward) << "LSE holds it";
+  }
+}
+
+// After the last merge there is one state, that of all keys: under m, ℓ and O, and not under the first part's name.
+TEST(OrderLook, OnceAllPartsAreMergedNoPartHasAStateOfItsOwn) {
+  for (const std::int64_t parts : {2, 3}) {
+    Options options;
+    choose(options, kSplits, parts);
+    const auto rec = record_preset("late_outlier", "cpu_flash", options);
+    int ends = 0;
+    for (EventIndex e = 0; e < rec->events.size(); ++e) {
+      const OrderLook& look = look_at(*rec, e);
+      if (&look != order_look(rec->order).merged) continue;
+      ++ends;
+      for (const ColumnLook& column : look.columns) {
+        const bool of_part = column.title == TitleKind::first || column.title == TitleKind::second;
+        if (of_part) {
+          EXPECT_EQ(rec->after(e, column.slot), kNoVersion) << column.id;
+        }
+      }
+      for (const Column column : {Column::m_new, Column::l_new})
+        EXPECT_NE(rec->after(e, look.column(column)->slot), kNoVersion) << look.column(column)->id;
+    }
+    EXPECT_EQ(ends, 2 * rec->query_tiles() * rec->problem.B * rec->problem.Hq) << "the division and the way out";
   }
 }
 
