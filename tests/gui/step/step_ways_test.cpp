@@ -140,5 +140,30 @@ TEST(StepWays, WordsOpenAtTheLastWordWithAllThatItAttendsTo) {
   EXPECT_TRUE(drawn.texts().contains("Letters"));
 }
 
+// A word of an earlier query tile is read with all of its weights, not in the midst of its keys.
+TEST(StepWays, AClickedWordShowsWhatItFinallyAttendsTo) {
+  TestWindow w;
+  w.controller().update({ChoosePreset{"words"}});
+  w.draw_frames(4);
+  const Recording& rec = recording(w);
+  for (const std::int32_t word : {1, rec.options.br}) {
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      ctx->SetRef(kStep);
+      ctx->ItemClick(("$$" + std::to_string(word) + "/##sentence_word").c_str());
+      ctx->Yield(3);
+    }));
+    const StepPlace at = place_of(rec, w.state().view.step.cursor, w.state().document.selection);
+    EXPECT_EQ(at.row, word);
+    for (EventIndex e = at.event + 1; e < rec.events.size(); ++e)
+      ASSERT_FALSE(rec.events[e].id.h == at.h && rec.events[e].id.i == at.i) << "more of the row's keys follow";
+    const SentenceScene scene = sentence_scene(rec, at, true);
+    const SentenceHead& own = scene.heads[static_cast<std::size_t>(at.h)];
+    ASSERT_EQ(own.arcs.size(), static_cast<std::size_t>(word) + 1) << "the words up to its own";
+    double sum = 0;
+    for (const SentenceArc& arc : own.arcs) sum += arc.share;
+    EXPECT_NEAR(sum, 1, 1e-5);
+  }
+}
+
 }  // namespace
 }  // namespace attn

@@ -175,6 +175,15 @@ void draw_head_line(const Frame& f, const Box& in, const SentenceHead& head, boo
   if (both) draw_runs(f.list, {in.max.x - sums, y}, 13, head.sums);
 }
 
+// The last step of a query tile: all that its rows may see is weighed by then.
+std::optional<EventIndex> last_event_of(const Recording& rec, const StepPlace& at, std::int32_t i) {
+  for (EventIndex e = rec.events.size(); e-- > 0;) {
+    const EventId& id = rec.events[e].id;
+    if (id.b == at.b && id.h == at.h && id.i == i) return e;
+  }
+  return std::nullopt;
+}
+
 // A word is a button: it asks next.
 void take_pointer(const Frame& f, const Recording& rec, const StepPlace& at, const Selection& selection,
                   Commands& commands) {
@@ -199,9 +208,7 @@ void take_pointer(const Frame& f, const Recording& rec, const StepPlace& at, con
     commands.emplace_back(Select{pinned});
     const std::int32_t i = pinned.row / std::max(at.br, 1);
     if (i == at.i) continue;
-    // Its last key tile: all that it may see is weighed there.
-    const std::int32_t last = static_cast<std::int32_t>(n) / std::max(at.bc, 1);
-    if (const auto e = event_of_tile(rec, at, i, last)) commands.emplace_back(GoToEvent{*e});
+    if (const auto e = last_event_of(rec, at, i)) commands.emplace_back(GoToEvent{*e});
   }
 }
 
