@@ -15,6 +15,7 @@ namespace attn {
 // Document: undoable. A drag sends many of these with the same `gesture` > 0: they are one undo entry.
 struct ChoosePreset {
   std::string id;
+  bool forward = false;  // also where the pass before was backward
 };
 struct SetProblem {
   Problem problem;

@@ -72,7 +72,7 @@ struct ApplyStep {
 
   Result<State> done() { return std::move(s); }
 
-  // The pass stays, and with it the kernel; presets are forwards.
+  // The pass stays, and with it the kernel, unless the preset's own is asked for: presets are forwards.
   Result<State> operator()(const ChoosePreset& c) {
     const Pass pass = s.document.problem.pass;
     auto with = with_preset(std::move(s), c.id);
@@ -81,7 +81,7 @@ struct ApplyStep {
     s = *std::move(with);
     const bool paged = s.document.problem.storage.kind() == Storage::paged;
     if (paged) s.view.step.chart = StepChart::pages;
-    if (s.document.problem.pass != pass && !paged) {
+    if (s.document.problem.pass != pass && !paged && !c.forward) {
       s.document.problem.pass = pass;
       s.document.preset.clear();
     }

@@ -93,7 +93,9 @@ TEST(LearnWays, EnterOnTheMapBeginsWhereTheLearnerIs) {
 TEST(LearnWays, OneClickLeadsToASentenceWhereTheWordsAreRows) {
   for (const auto& [width, scale] : {std::pair(1440, 1.0F), {1440, 2.0F}}) {
     TestWindow w(width, 900);
-    w.controller().update({SetScale{scale}, ChooseWorkspace{Workspace::learn}});
+    Problem backward = w.state().document.problem;
+    backward.pass = Pass::backward;  // a door leads to its sentence whatever was open
+    w.controller().update({SetProblem{backward}, SetScale{scale}, ChooseWorkspace{Workspace::learn}});
     w.draw_frames(4);
     EXPECT_TRUE(w.run([&, scale = scale](Ctx* ctx) {
       if (scale > 1) {  // there it stands in the foot, under the chapters
@@ -105,6 +107,7 @@ TEST(LearnWays, OneClickLeadsToASentenceWhereTheWordsAreRows) {
       ctx->Yield(3);
       IM_CHECK(w.state().view.workspace == Workspace::step);
       IM_CHECK_STR_EQ(w.state().document.preset.c_str(), "words");
+      IM_CHECK(w.state().document.problem.pass == Pass::forward);
       IM_CHECK(w.state().view.step.chart == StepChart::sentence);
       // "cat" the second time, both heads done: its arcs say what they are about.
       IM_CHECK_EQ(w.state().document.selection.row, 9);

@@ -108,7 +108,7 @@ void open_by_door(const std::string& door, Commands& commands) {
     return;
   }
   commands.emplace_back(ChooseWorkspace{Workspace::step});
-  commands.emplace_back(ChoosePreset{door});
+  commands.emplace_back(ChoosePreset{door, true});
   if (door != "words") return;
   // At the end, on a word that was there before: its arcs of both heads say what they are about.
   const auto words = sentence_words({});

@@ -403,10 +403,18 @@ std::string bias_words(const Document& d) {
 }
 
 std::string_view preset_title(const Document& d) {
+  // The preset's own numbers and tile: another pass over them, or parts of their keys, are about the same example.
+  const auto own = [&](const Preset& p) {
+    Problem forward = d.problem;
+    forward.pass = p.problem.pass;
+    return d.inputs.edits.empty() && !from_files(d.inputs) && d.inputs.generator == p.generator &&
+           d.inputs.seed == p.seed && forward == p.problem && d.options.br == p.br && d.options.bc == p.bc;
+  };
   // A sentence that was typed is still what its preset is about.
   const bool typed = d.preset.empty() && d.inputs.generator == Generator::words;
   for (const Preset& p : presets()) {
-    if (p.id == d.preset || (typed && p.generator == Generator::words)) return tr_of(p.title);
+    const bool named = d.preset.empty() ? own(p) : p.id == d.preset;
+    if (named || (typed && p.generator == Generator::words)) return tr_of(p.title);
   }
   return tr("your own");
 }

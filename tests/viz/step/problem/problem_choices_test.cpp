@@ -192,6 +192,34 @@ TEST(ProblemChoices, ATypedSentenceKeepsThePresetsName) {
   EXPECT_EQ(problem_words(d).find("Words of a sentence"), 0U) << problem_words(d);
 }
 
+// A preset's numbers are still its own in another pass, or with their keys in parts; any other number is not.
+TEST(ProblemChoices, APresetKeepsItsNameInAnotherPassAndInParts) {
+  for (const Preset& p : presets()) {
+    Document d;
+    d.preset.clear();
+    d.problem = p.problem;
+    d.inputs.generator = p.generator;
+    d.inputs.seed = p.seed;
+    d.options.br = p.br;
+    d.options.bc = p.bc;
+    d.problem.pass = Pass::backward;
+    EXPECT_EQ(preset_title(d), tr_of(p.title));
+    d.problem.pass = Pass::forward;
+    choose(d.options, kSplits, 2);
+    EXPECT_EQ(preset_title(d), tr_of(p.title));
+    if (p.generator == Generator::words) continue;  // whatever sentence it is
+    Document other = d;
+    ++other.inputs.seed;
+    EXPECT_NE(preset_title(other), tr_of(p.title));
+    other = d;
+    ++other.problem.Lq;
+    EXPECT_NE(preset_title(other), tr_of(p.title));
+    other = d;
+    other.inputs.edits.push_back({InputTensor::q, 0, 1.5F});
+    EXPECT_NE(preset_title(other), tr_of(p.title));
+  }
+}
+
 TEST(ProblemChoices, TheFoldedPanelNamesWhatIfBeforeWhatMayBeCutOff) {
   Document d;
   EXPECT_EQ(problem_words(d).find("maximum"), std::string::npos);
