@@ -131,16 +131,16 @@ Settled settle_rows(const Problem& p, const Inputs& in, KeyHead& h, const Group&
   for (std::size_t i = 0; i < g.count; ++i) {
     const std::size_t n = g.first + i;
     const std::vector<float> d_o = read_row<float>(*in.d_o, query_row(p, h.all.rows[n]), p.Dv);
-    double absolute = 0, stored = 0;
+    double absolute = 0, stored = 0, squares = 0;
     for (std::size_t d = 0, at = i * d_o.size(); d < d_o.size(); ++d, ++at) {
-      const double value = h.sum[n] == 0 ? 0 : o[at] / h.sum[n];
-      h.delta[n] += static_cast<double>(d_o[d]) * value;
-      absolute += std::fabs(static_cast<double>(d_o[d]) * value);
+      const double value = h.sum[n] == 0 ? 0 : o[at] / h.sum[n], term = static_cast<double>(d_o[d]) * value;
+      h.delta[n] += term, absolute += std::fabs(term), squares += term * term;
       stored += static_cast<double>(d_o[d]) * round_to(p.dtype, static_cast<float>(value));
       h.delta32[n] += d_o[d] * round_to(p.dtype, o32[at]);
     }
     settled.size = std::max(settled.size, absolute);
-    settled.rounding = std::max(settled.rounding, std::fabs(stored - h.delta[n]));
+    settled.rounding =
+        std::max({settled.rounding, std::fabs(stored - h.delta[n]), unit_roundoff(p.dtype) * std::sqrt(squares)});
   }
   return settled;
 }

@@ -13,8 +13,9 @@
 // The factors are those of the forward, tripled. A is the same sum in fp64 over absolute values, the largest of the
 // tensor: sum |P| |dO| of dV, scale sum |dS| |K| of dQ, scale sum |dS| |Q| of dK, sum |dO| |O| of delta. delta is fp32,
 // but made from an O that is stored in the dtype: in place of the dtype's term stands 6 times the largest error of
-// delta that rounding O alone makes. Few rows would else fail by luck, where the baseline's roundings cancel. The LSE
-// that the kernel was given is held against the reference as a forward's is.
+// delta that rounding O alone makes, at least u sqrt(sum (dO O)^2) with the dtype's unit roundoff u. Few rows would
+// else fail by luck, where the baseline's roundings cancel, or those of the exact O; a training step rounds its own.
+// The LSE that the kernel was given is held against the reference as a forward's is.
 //
 //   a row that sees no key has P = 0, delta = 0 and dQ = 0; a key that no row sees has dK = dV = 0
 //   keys beyond a batch's length must not matter, whatever K and V hold there
@@ -49,7 +50,7 @@ enum class Left : std::uint8_t { judged, not_finite, beyond_fp32 };
 struct GradientPart {
   std::vector<double> exact, baseline;
   double size = 0;      // A
-  double rounding = 0;  // of delta: its error where nothing but O is rounded to the dtype
+  double rounding = 0;  // of delta: its error where nothing but O is rounded to the dtype, at least the usual one
 };
 
 struct GradientRows {

@@ -33,6 +33,9 @@ double rounding_of(DType t, double ref) {
   const double third = round_to(t, 0.3);
   return std::fabs(round_to(t, round_to(t, round_to(t, ref) + third) - third) - ref);
 }
+double unit_roundoff(DType t) {
+  return t == DType::f16 ? 0x1p-11 : t == DType::bf16 ? 0x1p-8 : 0x1p-24;
+}
 
 double lse_allowed(DType t, double max_abs_score) {
   return (t == DType::f32 ? 1e-5 : 1e-3) * std::max(1.0, max_abs_score);

@@ -162,6 +162,8 @@ Verdict judge_without_lse(const Problem& p, const Inputs& in, const ReferenceRow
 
 // ((ref + 0.3) - 0.3 in the dtype) - ref: what the dtype alone costs.
 double rounding_of(DType t, double ref);
+// How far a number may move when it is rounded to the dtype, as a share of it: u.
+double unit_roundoff(DType t);
 // What an LSE may be off by, where scores are as large as this.
 double lse_allowed(DType t, double max_abs_score);
 
