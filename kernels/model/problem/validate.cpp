@@ -203,7 +203,7 @@ Result<void> validate(const Problem& p, const Inputs& in) {
   for (const TensorSpec& t : tensors_of(p)) {
     if (t.role != Role::in || t.in_problem) continue;
     if (t.tensor == Tensor::bias && !in.bias) {
-      return bad_input(tr("The problem has a bias, but no bias array was given."));
+      return bad_input(tr("The problem has a bias, but there is no bias array; pass one."));
     }
     if (t.tensor == Tensor::page_table) {
       if (auto r = check_page_table(p, in.page_table, tr("The inputs")); !r) return r;
@@ -214,7 +214,7 @@ Result<void> validate(const Problem& p, const Inputs& in) {
     }
     if (auto r = check_array(words_of(t.tensor), *arrays[t.tensor], t); !r) return r;
   }
-  if (in.bias && !p.has_bias()) return bad_input(tr("A bias array was given, but the problem has no bias."));
+  if (in.bias && !p.has_bias()) return bad_input(tr("The problem has no bias, but there is a bias array; remove it."));
   return ok();
 }
 
