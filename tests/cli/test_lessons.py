@@ -64,6 +64,34 @@ def sealed_questions(folder):
         report.check(f"{number:.4e}"[:5] in told or f"{number:.5g}" in told, f"{what}, {number:.5g}, is not in the key")
 
 
+def transfer_questions(folder):
+    """Twelve questions without their answers, which are on a page of their own: computed here, and in no chapter."""
+    def rows_of(name):
+        text = (ROOT / "tests/questions" / name).read_text(encoding="utf-8")
+        return {int(row[0]): row[1] for row in re.findall(r"^\| (\d+) \| (.*) \|$", text, re.M)}
+
+    questions, key = rows_of("transfer.md"), rows_of("transfer_key.md")
+    report.check(list(questions) == list(key) == list(range(1, 13)), f"{list(questions)} and {list(key)}")
+    past = np.exp(2.5 - 4.2)
+    answers = {1: 35**2, 2: 35, 3: past, 4: past * 3 + 1.5, 5: np.exp(2.5 - max(2.5, 1.3)) * np.exp(2.5 - 3.1),
+               6: np.exp(np.zeros(11))[0] / np.exp(np.zeros(11)).sum(), 8: (2.2 * 10 + 6.6 * 2.84) / (2.2 + 6.6),
+               9: sum(k > q for q in range(17) for k in range(17)), 10: 2 * (2 * 1536 * 1536 * 80) / 1e6}
+    told = ""
+    for file in sorted((ROOT / "assets/lessons").glob("*.json")):
+        if len(file.stem.split(".")) > 1:
+            continue
+        sheet, page = folder / f"{file.stem}.html", folder / f"{file.stem}_key.html"
+        done = run("lesson", "print", json.loads(file.read_text(encoding="utf-8"))["id"], "-o", sheet, "--key", page)
+        report.check(done.returncode == 0, f"{file.stem}: {done.stderr}")
+        told += sheet.read_text(encoding="utf-8") + page.read_text(encoding="utf-8")
+    told = re.sub("<style.*?</style>|<[^>]*>", " ", told, flags=re.S)
+    for number, answer in answers.items():
+        text = next((t for t in re.findall(r"[\d.]+", key[number]) if abs(float(t) / answer - 1) < 2e-3), None)
+        report.check(text is not None, f"answer {number} is {answer}: {key[number]}")
+        found = text and re.search(rf"(?<![\d.]){re.escape(text)}(?![\d.]*\d)", told)
+        report.check(not found, f"a chapter tells {text}, the answer to question {number}")
+
+
 def by_the_page(folder):
     """What docs/lessons.md tells a newcomer to write and to try."""
     page = (ROOT / "docs/lessons.md").read_text(encoding="utf-8")
@@ -128,5 +156,6 @@ with tempfile.TemporaryDirectory() as made:
     shipped()
     by_the_page(pathlib.Path(made))
     sealed_questions(pathlib.Path(made))
+    transfer_questions(pathlib.Path(made))
     refused(pathlib.Path(made))
 report.exit(least=40)
