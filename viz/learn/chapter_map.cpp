@@ -89,9 +89,10 @@ std::optional<std::size_t> next_chapter(const LearnScene& learn) {
   if (last == end) return 0;
   if (!gone_through(*last)) return index(last);
   const auto open = [](const ChapterScene& c) { return !c.own && !gone_through(c); };
-  auto next = std::find_if(last, end, open);
-  if (next == end) next = std::find_if(begin, last, open);
-  return next == end || next == last ? index(last) : index(next);
+  const auto ready = [&](const ChapterScene& c) { return open(c) && look_of(learn, c) == StopLook::open; };
+  auto next = std::find_if(begin, end, ready);
+  if (next == end) next = std::find_if(begin, end, open);
+  return next == end ? index(last) : index(next);
 }
 
 std::string progress_words(const ChapterScene& c) {

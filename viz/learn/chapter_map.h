@@ -46,8 +46,8 @@ ChapterMap chapter_map(const LearnScene& learn);
 bool gone_through(const ChapterScene& c);
 // Gone through, and each of its questions was answered by the learner: what is told apart from what was shown.
 bool all_answered(const ChapterScene& c);
-// Where to go on: the chapter that was last, after it the next that was not gone through; at first the first. None:
-// there are no chapters.
+// Where to go on: the chapter that was last; once it is gone through, the first that is not and whose needs are; at
+// first the first. None: there are no chapters.
 std::optional<std::size_t> next_chapter(const LearnScene& learn);
 // "4 of 10", "7 of 7 first try", "done, 2 shown, 1 skipped"; empty before the first beat.
 std::string progress_words(const ChapterScene& c);

@@ -71,6 +71,20 @@ TEST(ChapterMap, GoesOnWhereTheLearnerIs) {
   EXPECT_EQ(next_chapter(of({})), std::nullopt);
 }
 
+// Chapters that were passed over come before those after the one that was just ended; not before their needs.
+TEST(ChapterMap, GoesOnAtTheFirstChapterThatIsReady) {
+  LearnScene learn =
+      of({chapter("a", 10, {}, 0), chapter("b", 20, {"a"}, 0), chapter("c", 30, {}, 4), chapter("d", 40, {"c"}, 0)});
+  learn.chapters[2].last = true;
+  EXPECT_EQ(next_chapter(learn), 0U);
+  learn.chapters[0].seen = 4;
+  EXPECT_EQ(next_chapter(learn), 1U);
+  learn.chapters[0] = chapter("a", 10, {"d"}, 0);
+  EXPECT_EQ(next_chapter(learn), 3U) << "a and b need what is not gone through";
+  for (ChapterScene& c : learn.chapters) c.seen = c.beats;
+  EXPECT_EQ(next_chapter(learn), 2U) << "nothing is left";
+}
+
 // Four beats, of which three ask.
 ChapterScene walked(std::size_t known, std::size_t shown) {
   ChapterScene c = chapter("a", 10, {}, 4);
