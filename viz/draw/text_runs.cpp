@@ -1,6 +1,7 @@
 #include "viz/draw/text_runs.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "viz/draw/number_text.h"
@@ -16,6 +17,18 @@ std::string plain_text(const TextRuns& runs) {
   std::string text;
   for (const TextRun& run : runs) text += run.text;
   return text;
+}
+
+TextRuns last_line(const TextRuns& runs) {
+  for (std::size_t n = runs.size(); n-- > 0;) {
+    const std::size_t at = runs[n].text.rfind('\n');
+    if (at == std::string::npos) continue;
+    TextRuns line(runs.begin() + static_cast<std::ptrdiff_t>(n), runs.end());
+    line.front().text.erase(0, at + 1);
+    if (line.front().text.empty()) line.erase(line.begin());
+    return line;
+  }
+  return runs;
 }
 
 TextRun word(std::string text, Ink ink) {

@@ -24,6 +24,8 @@ struct TextRun {
 };
 using TextRuns = std::vector<TextRun>;
 std::string plain_text(const TextRuns& runs);
+// What follows the last break of a line; all, where there is none.
+TextRuns last_line(const TextRuns& runs);
 
 // The kinds of piece that sentences are made of: words, a tensor's letter, its index, a number in the numbers' face.
 TextRun word(std::string text, Ink ink = Token::dim);

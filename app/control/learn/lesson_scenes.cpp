@@ -220,8 +220,11 @@ CardScene Lessons::card() {
   if (showing_.hint) c.hint = words(text_key(b, "hint"), Face::text, Token::text);
   add_feedback(c);
   add_options(c);
-  // The way is long: it stands beside the card.
-  if (b.exercise && done) c.way = std::exchange(c.feedback, {});
+  // The way is long: it stands beside the card, which has its last line in place of the bare number.
+  if (b.exercise && done) {
+    c.way = std::exchange(c.feedback, {});
+    c.truth = last_line(c.way);
+  }
   return c;
 }
 

@@ -61,6 +61,18 @@ TEST(LearnExercises, AWrongAnswerAndThenTheRightOneByKeyboard) {
   }));
 }
 
+// The card has the worked line itself, not a bare number; beside it stands the whole way.
+TEST(LearnExercises, AnAnswerThatIsShownComesWithItsWorkedLine) {
+  TestWindow w(1440, 900);
+  start(w, "one-pass", "ex-alpha");
+  w.controller().update({ShowAnswer{}});
+  w.draw_frames(2);
+  const std::string line = plain_text(card(w).truth), way = plain_text(exercise(w).way);
+  EXPECT_TRUE(line.starts_with("α = e")) << line;
+  EXPECT_NE(line.find(" = 0.0"), line.npos) << line;
+  EXPECT_TRUE(way.ends_with("\n" + line)) << way;
+}
+
 TEST(LearnExercises, OtherNumbersAreThoseOfTheNextSeedInTheStateString) {
   TestWindow w(1440, 900);
   start(w, "bytes", "ex-flash");

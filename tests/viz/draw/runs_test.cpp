@@ -35,5 +35,15 @@ TEST(TextRuns, OfASentenceWithoutPiecesAreItsWords) {
   EXPECT_EQ(runs.front().text, "None yet.");
 }
 
+TEST(TextRuns, TheLastLineBeginsAfterTheLastBreak) {
+  const TextRuns runs{word("first\nsecond "), letter("m", TensorColour::m), word(" = 2\n"),
+                      letter("α", TensorColour::alpha), word(" = 1.")};
+  EXPECT_EQ(plain_text(last_line(runs)), "α = 1.");
+  EXPECT_EQ(last_line(runs).front().face, Face::maths);
+  EXPECT_EQ(plain_text(last_line({word("a\nb"), word("c")})), "bc");
+  EXPECT_EQ(plain_text(last_line({word("one line")})), "one line");
+  EXPECT_TRUE(last_line({}).empty());
+}
+
 }  // namespace
 }  // namespace attn

@@ -7,12 +7,17 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <regex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/state/lessons/lesson_files.h"
@@ -320,6 +325,66 @@ TEST(Exercises, TextsAreWholeSentencesWithEveryNumberFilledIn) {
       const auto title = filled(lesson.words(text_key(beat, "title"), "en"), *scope, Face::text, Token::text);
       ASSERT_TRUE(title) << name;
       EXPECT_TRUE(plain_text(*title).ends_with('?')) << plain_text(*title);
+    }
+  });
+}
+
+// Numbers of a text as it is drawn, gaps between thousands closed.
+List numbers_of(std::string text) {
+  for (const auto& [from, to] :
+       {std::pair("−", "-"), std::pair("\u202f", ""), std::pair("\u00a0", ""), std::pair("\u2009", "")})
+    for (std::size_t at = 0; (at = text.find(from, at)) != text.npos;) text.replace(at, std::strlen(from), to);
+  List found;
+  for (std::size_t at = 0; at < text.size();) {
+    char* end = nullptr;
+    const bool begins = std::isdigit(static_cast<unsigned char>(text[at])) != 0 || text[at] == '-';
+    const double x = begins ? std::strtod(&text[at], &end) : 0;
+    if (begins && end != &text[at]) {
+      found.push_back(x);
+      at = static_cast<std::size_t>(end - text.data());
+    } else {
+      ++at;
+    }
+  }
+  return found;
+}
+
+// The card shows the worked solution's last line where an answer is asked for.
+TEST(Exercises, TheLastLineOfTheWayHasTheAnswer) {
+  for_exercises([&](const Lesson& lesson, const Beat& beat, const std::string& name) {
+    for (std::uint64_t seed = 0; seed < kSeeds; seed += 10) {
+      auto scope = exercise_scope(lesson, beat, seed, {});
+      ASSERT_TRUE(scope) << name;
+      const auto q = question_of(beat, *scope);
+      const auto way = filled(lesson.words(text_key(beat, "right"), "en"), *scope, Face::text, Token::text);
+      ASSERT_TRUE(q && way) << name;
+      const std::string line = plain_text(last_line(*way));
+      const List numbers = numbers_of(line);
+      EXPECT_TRUE(
+          std::ranges::any_of(numbers, [&](double x) { return std::abs(x - q->truth) <= 2e-3 * std::abs(q->truth); }))
+          << name << ", " << q->truth << ": " << line;
+      EXPECT_GE(numbers.size(), 2U) << name << " works nothing out: " << line;
+    }
+  });
+}
+
+TEST(Exercises, OneIsNotCountedAsMany) {
+  const std::regex many(
+      "(^|[A-Za-z:=,.] |\n)1 (blocks|warps|tiles|keys|ranks|waves|rows|scores|tokens|units|turns|pairs|looks"
+      "|checks|rounds|places|sends|parts|heads|numbers|bytes)\\b");
+  EXPECT_TRUE(std::regex_search("so 1 blocks fit", many) && !std::regex_search("i + 1 pairs, 1.1 blocks", many));
+  for_exercises([&](const Lesson& lesson, const Beat& beat, const std::string& name) {
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+      auto scope = exercise_scope(lesson, beat, seed, {});
+      ASSERT_TRUE(scope) << name;
+      const auto q = question_of(beat, *scope);
+      ASSERT_TRUE(q) << name;
+      EXPECT_TRUE(q->truth != 1 || beat.ask->unit.size() <= 3) << name << ": 1 " << beat.ask->unit;
+      for (const char* part : {"say", "hint", "right"}) {
+        const auto runs = filled(lesson.words(text_key(beat, part), "en"), *scope, Face::text, Token::text);
+        ASSERT_TRUE(runs) << name;
+        EXPECT_FALSE(std::regex_search(plain_text(*runs), many)) << name << ": " << plain_text(*runs);
+      }
     }
   });
 }
