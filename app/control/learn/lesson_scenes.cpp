@@ -169,6 +169,7 @@ CardScene Lessons::card() {
     const bool ask = l.beats[n].ask.has_value();
     c.marks.push_back(ask ? (p.known   ? BeatMark::known
                              : p.shown ? BeatMark::shown
+                             : p.seen  ? BeatMark::left
                                        : BeatMark::ask)
                           : (p.seen ? BeatMark::seen : BeatMark::tell));
   }

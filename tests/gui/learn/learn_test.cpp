@@ -13,6 +13,7 @@
 #include "imgui_internal.h"
 #include "tests/environment/asked.h"
 #include "tests/environment/paths.h"
+#include "tests/gui/drawn_text.h"
 #include "tests/gui/learn/learn_fixture.h"
 #include "viz/draw/number_text.h"
 #include "viz/learn/card/learn_scene.h"
@@ -394,27 +395,6 @@ TEST(LearnWindow, TheSameQuestionComesWithOtherNumbers) {
     IM_CHECK(card(w).open);
   }));
   EXPECT_NE(w.state().document.inputs.seed, first);
-}
-
-TEST(LearnWindow, ADotOfTheCardLeadsToABeatThatWasSeenAndNoFurther) {
-  TestWindow w;
-  start(w, "one-pass");
-  w.controller().update({GoToBeat{1}});
-  w.controller().update({GoToBeat{1}});
-  w.controller().update({GoToBeat{1}});
-  w.draw_frames(3);
-  ASSERT_EQ(card(w).beat, 3U);
-  EXPECT_TRUE(w.run([&](Ctx* ctx) {
-    ctx->SetRef(kLearn);
-    IM_CHECK(!ctx->ItemExists("**/##lesson_beat_3"));
-    IM_CHECK(!ctx->ItemExists("**/##lesson_beat_4"));
-    ctx->ItemClick("**/##lesson_beat_1");
-    ctx->Yield(2);
-    IM_CHECK_EQ(card(w).beat, 1U);
-    ctx->ItemClick("**/##lesson_beat_0");
-    ctx->Yield(2);
-    IM_CHECK_EQ(card(w).beat, 0U);
-  }));
 }
 
 TEST(LearnWindow, TheCardMovesToTheOtherSide) {

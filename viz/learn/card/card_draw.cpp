@@ -26,12 +26,13 @@ namespace {
 std::string kind_for_hands(const CardScene& card) {
   if (!by_touch() || card.teach || !card.asks) return card.kind;
   if (*card.asks == AskKind::pick) return tr("Predict: choose one");
-  return *card.asks == AskKind::click ? tr("Predict: tap it in the picture, or choose it here") : card.kind;
+  return *card.asks == AskKind::click ? tr("Predict: tap it, or choose here") : card.kind;
 }
 
 constexpr float kPadding = 14, kOption = 32, kLowOption = 27, kAround = 12;  // the last: around several lines
 constexpr float kLow = 400, kOneLine = 400;  // a card lower than that; wide enough for all buttons in one line
 constexpr std::size_t kManyOptions = 6;
+constexpr int kOptionLines = 6;  // a line of source whole
 
 int to_end_once(ImGuiInputTextCallbackData* data) {
   auto& ui = *static_cast<CardUiState*>(data->UserData);
@@ -136,8 +137,8 @@ void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& 
     const bool capped = option.digit && !by_touch();
     const float left = s.px(option.digit && !capped ? 12 : 30), fate_width = text_width(Face::bold, 12, fate);
     const float value = option.value.empty() ? 0 : text_width(Face::mono, pen.sizes.small, option.value) + s.px(10);
-    const float room = pen.width - left - s.px(10) - std::max(value, fate.empty() ? 0 : fate_width + s.px(10));
-    const float height = draw_paragraph(pen.list, {}, room, pen.sizes.text, option.words, 3, false);
+    const float room = pen.width - left - s.px(10) - value - (fate.empty() ? 0 : fate_width + s.px(10));
+    const float height = draw_paragraph(pen.list, {}, room, pen.sizes.text, option.words, kOptionLines, false);
     const float least = for_finger(card.options.size() > kManyOptions ? kLowOption : kOption);
     const bool one_line = runs_width(option.words, pen.sizes.text) <= room;
     const Box box = pen.line(one_line ? least : std::max(least, height / s.scale + kAround));
@@ -155,11 +156,12 @@ void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& 
       draw_runs_in(pen.list, {{box.min.x + left, box.min.y}, box.max}, Align::left, pen.sizes.text, option.words);
     else
       draw_paragraph(pen.list, {box.min.x + left, box.centre().y - height / 2 + s.px(3)}, room, pen.sizes.text,
-                     option.words, 3);
-    if (!fate.empty())
-      draw_text_in(pen.list, box, Align::right, Face::bold, 12, colour_of(Token::text), fate, 10);
-    else if (!option.value.empty())
+                     option.words, kOptionLines);
+    if (!option.value.empty())
       draw_text_in(pen.list, box, Align::right, Face::mono, pen.sizes.small, colour_of(Token::text), option.value, 10);
+    if (!fate.empty())
+      draw_text_in(pen.list, {box.min, {box.max.x - value, box.max.y}}, Align::right, Face::bold, 12,
+                   colour_of(Token::text), fate, 10);
     pen.gap(5);
   }
 }
@@ -178,7 +180,8 @@ void draw_feedback(const CardScene& card, const CardUiState& ui, Pen& pen) {
     draw_text(pen.list, {pen.x, pen.y}, Face::bold, pen.sizes.text, colour_of(Token::text), verdict);
     pen.gap(pen.sizes.text + 6.5F);
   }
-  pen.words(card.truth, pen.sizes.text + 1, 6);
+  // Where the whole way follows, its last line is the answer.
+  if (!ui.alone || card.way.empty()) pen.words(card.truth, pen.sizes.text + 1, 6);
   pen.words(card.said, pen.sizes.text, card.feedback.empty() ? 0 : 8);
   pen.words(card.feedback, pen.sizes.text, card.way.empty() || !ui.alone ? 0 : 8);
   if (ui.alone) pen.words(card.way, pen.sizes.text, 0);
@@ -198,9 +201,12 @@ void draw_hands(const CardScene& card, Pen& pen, Commands& commands) {
   }
 }
 
-// Scrolls what ends below the card's `end` up until it is seen, or `top` is at the card's `begin`.
-void scroll_up_to(float top, float bottom, float begin, float end) {
-  if (bottom > end) ImGui::SetScrollY(ImGui::GetScrollY() + std::min(bottom - end, top - begin));
+// Scrolls what ends below the card's `end` up until it is seen, or `top` is at the card's `begin`. The headline stays
+// whole or goes whole.
+void scroll_up_to(float top, float bottom, float begin, float end, float headline) {
+  if (bottom <= end) return;
+  const float from = ImGui::GetScrollY(), most = from + top - begin, to = std::min(from + bottom - end, most);
+  ImGui::SetScrollY(to > 0 && to < headline ? std::min(headline, most) : to);
 }
 
 // What was just said comes into sight, from `top` on, where the card is too low for all of it.
@@ -212,7 +218,7 @@ void show_news(const CardScene& card, float top, float bottom, CardUiState& ui) 
   if (news == ui.news) return;
   ui.news = std::move(news);
   if (words.empty()) return;
-  scroll_up_to(top - gap, bottom, begin, end);
+  scroll_up_to(top - gap, bottom, begin, end, ui.headline);
 }
 
 // The field that a question asks for is in sight when it opens, from its label on, and in a window of another size.
@@ -221,7 +227,7 @@ void show_field(float top, float bottom, CardUiState& ui) {
   std::string place = fmt::format("{:.0f} {:.0f}", bottom + ImGui::GetScrollY() - begin, end - begin);
   if (place == ui.field_place) return;
   ui.field_place = std::move(place);
-  scroll_up_to(top, bottom, begin, end);
+  scroll_up_to(top, bottom, begin, end, ui.headline);
 }
 
 // `held`: the buttons are over the foot or in it.
@@ -355,13 +361,15 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
   Pen pen{ImGui::GetWindowDrawList(), origin.x + pad, origin.y, in.width() - bar, sizes};
   if (low) pen.gap(4);  // letters of formulas stand higher than words
   if (card.away) {
-    if (accent_button(pen.line(for_finger(kCardButton)), "##lesson_return", tr("Back to the chapter"), true) ||
+    // Enter stays the card's large button's.
+    if (key_button(pen.line(for_finger(kCardButton)), "##lesson_return", tr("Back to the chapter"), "Backspace") ||
         (takes_keys && !ImGui::GetIO().WantTextInput && key_pressed(ImGuiKey_Backspace)))
       commands.emplace_back(BackToLesson{});
     pen.gap(12);
   }
   if (!card.kind.empty() && !low) pen.small_words(kind_for_hands(card));
   pen.words(card.headline, pen.sizes.headline, 8);
+  ui.headline = pen.y - origin.y;
   pen.words(card.say, pen.sizes.text, low || !card.origin.empty() ? 8 : 14);
   pen.words(card.origin, pen.sizes.small, 14);
   if (card.asks) draw_question(card, pen, held, takes_keys, ui, commands);

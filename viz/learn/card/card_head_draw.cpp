@@ -18,12 +18,15 @@
 namespace attn {
 namespace {
 
-void draw_mark(ImDrawList* list, ImVec2 c, BeatMark mark, bool now) {
+void draw_mark(ImDrawList* list, ImVec2 c, BeatMark mark, bool now, bool reached) {
   const Style& s = style();
-  const bool asks = mark == BeatMark::ask || mark == BeatMark::known || mark == BeatMark::shown;
-  const ImU32 ink = colour_of(now                                               ? Token::text
-                              : mark == BeatMark::ask || mark == BeatMark::tell ? Token::line
-                                                                                : Token::dim);
+  const bool asks = mark != BeatMark::tell && mark != BeatMark::seen;
+  const ImU32 ink = colour_of(now ? Token::text : reached ? Token::dim : Token::faint);
+  // What is to come is a mere point: nothing to press.
+  if (!now && !reached) {
+    list->AddCircleFilled(c, s.px(1.5F), ink);
+    return;
+  }
   if (!asks) {
     list->AddRectFilled({c.x - s.px(5), c.y - s.px(1.5F)}, {c.x + s.px(5), c.y + s.px(1.5F)}, ink, s.px(1.5F));
     return;
@@ -37,7 +40,17 @@ void draw_mark(ImDrawList* list, ImVec2 c, BeatMark mark, bool now) {
 }
 
 bool was_seen(BeatMark mark) {
-  return mark == BeatMark::seen || mark == BeatMark::known || mark == BeatMark::shown;
+  return mark != BeatMark::tell && mark != BeatMark::ask;
+}
+
+// As the foot counts them: exercises apart.
+std::string words_of_beat(const CardScene& card, std::size_t n, bool reached) {
+  const std::size_t exercises = card.marks.size() - card.told, exercise = n + 1 - card.told;
+  if (n >= card.told)
+    return reached ? phrase("To exercise {} of {}", exercise, exercises)
+                   : phrase("Exercise {} of {}, not reached yet", exercise, exercises);
+  return reached ? phrase("To beat {} of {}", n + 1, card.told)
+                 : phrase("Beat {} of {}, not reached yet", n + 1, card.told);
 }
 
 // The way back to a beat that was seen: nothing is jumped over.
@@ -45,8 +58,13 @@ void draw_beat(ImDrawList* list, ImVec2 centre, float step, const CardScene& car
                Commands& commands) {
   const Style& s = style();
   const bool now = n == card.beat, seen = n < card.beat || was_seen(card.marks[n]);
+  const Box box{{centre.x - step / 2, centre.y - s.px(8)}, {centre.x + step / 2, centre.y + s.px(8)}};
+  ImGui::SetCursorScreenPos(box.min);
+  if (!now && !seen) {
+    ImGui::Dummy({box.width(), box.height()});
+    if (ui.pointer_moved) tooltip(words_of_beat(card, n, false), true);
+  }
   if (!now && seen) {
-    const Box box{{centre.x - step / 2, centre.y - s.px(8)}, {centre.x + step / 2, centre.y + s.px(8)}};
     const float beyond = s.px(beyond_edge(16));
     ImGui::SetCursorScreenPos({box.min.x, box.min.y - beyond});
     const auto away = static_cast<int>(n) - static_cast<int>(card.beat);
@@ -56,9 +74,26 @@ void draw_beat(ImDrawList* list, ImVec2 centre, float step, const CardScene& car
     if (ImGui::IsItemHovered() || ImGui::IsItemFocused())
       list->AddRectFilled(box.min, box.max, colour_of(Token::field), s.px(4));
     // Above: below stands what the beat is called.
-    if (ui.pointer_moved) tooltip(phrase("To beat {} of {}", n + 1, card.marks.size()), true);
+    if (ui.pointer_moved) tooltip(words_of_beat(card, n, true), true);
   }
-  draw_mark(list, centre, card.marks[n], now);
+  draw_mark(list, centre, card.marks[n], now, seen);
+}
+
+// The exercises stand apart: the foot counts them apart, too.
+void draw_beats(const CardScene& card, const Box& marks, const CardUiState& ui, Pen& pen, Commands& commands) {
+  const Style& s = style();
+  const float apart = card.told < card.marks.size() ? 1.0F : 0.0F;
+  const float step = std::min(s.px(for_finger(18)), marks.width() / (static_cast<float>(card.marks.size()) + apart));
+  const float inset = 0.35F * std::min(step, s.px(18));
+  for (std::size_t n = 0; n < card.marks.size(); ++n) {
+    const float before = n >= card.told ? apart : 0;
+    const ImVec2 centre{marks.min.x + inset + step * (static_cast<float>(n) + before), marks.centre().y};
+    if (n == card.told && apart > 0) {
+      const float x = centre.x - step;
+      pen.list->AddLine({x, marks.min.y}, {x, marks.max.y}, colour_of(Token::line), std::max(1.0F, s.px(1)));
+    }
+    draw_beat(pen.list, centre, step, card, n, ui, commands);
+  }
 }
 
 // A screen on its stand.
@@ -205,12 +240,7 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   }
   pen.gap(4);
   const Box marks = pen.line(12);
-  const float step =
-      std::min(s.px(for_finger(18)), marks.width() / static_cast<float>(std::max<std::size_t>(card.marks.size(), 1)));
-  const float inset = 0.35F * std::min(step, s.px(18));
-  for (std::size_t n = 0; n < card.marks.size(); ++n)
-    draw_beat(pen.list, {marks.min.x + inset + step * static_cast<float>(n), marks.centre().y}, step, card, n, ui,
-              commands);
+  draw_beats(card, marks, ui, pen, commands);
   pen.gap(12);
 }
 

@@ -22,6 +22,7 @@ struct CardUiState {
   bool all_known = false;      // what the card has no room for is unfolded
   std::string news;            // hint and feedback that the card has shown
   std::string field_place;     // of the field in the card, and the card's height, when it was last brought into sight
+  float headline = 0;          // where it ends, pixels from the top of the card's text
   float too_long_for = 0;      // the card's height, where what is before its buttons has no room in it
   bool pointer_moved = false;  // since the beat is shown: where it was left it asks for no words
   bool dragged = false;        // the card's head is being dragged

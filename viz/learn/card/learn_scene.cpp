@@ -16,7 +16,7 @@ std::string kind_words(const LessonAsk& ask, bool teach) {
     case AskKind::pick:
       return teach ? tr("Ask the class: which one?") : tr("Predict: choose one with a click or a digit");
     case AskKind::click:
-      return teach ? tr("Ask the class: which one?") : tr("Predict: click it in the picture, or choose it here");
+      return teach ? tr("Ask the class: which one?") : tr("Predict: click it, or choose here");
     case AskKind::tiles:
       return teach ? tr("Ask the class: which tiles?") : tr("Predict: choose all");
   }

@@ -34,7 +34,8 @@ struct ChapterScene {
   bool last = false;                              // where the learner stopped
 };
 
-enum class BeatMark : std::uint8_t { tell, ask, seen, known, shown };
+// `left`: asked and not answered.
+enum class BeatMark : std::uint8_t { tell, ask, seen, left, known, shown };
 struct CardOption {
   TextRuns words;
   std::string value;

@@ -1,7 +1,8 @@
 #include "viz/learn/card/pen_draw.h"
 
+#include <string>
+
 #include "viz/draw/hands.h"
-#include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 
@@ -18,8 +19,9 @@ void Pen::words(const TextRuns& runs, float size, float gap) {
 }
 
 void Pen::small_words(std::string_view words) {
-  draw_text(list, {x, y}, Face::text, sizes.small, colour_of(Token::dim),
-            fitted_text(Face::text, sizes.small, words, width));
+  if (text_width(Face::text, sizes.small, words) > width)
+    return this->words({word(std::string(words))}, sizes.small, 4);
+  draw_text(list, {x, y}, Face::text, sizes.small, colour_of(Token::dim), words);
   gap(sizes.small + 7);
 }
 
