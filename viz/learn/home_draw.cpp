@@ -23,7 +23,7 @@ namespace attn {
 namespace {
 
 constexpr float kGutter = 12, kCardHeight = 118, kLeastColumn = 250, kHeroHeight = 104, kHeroNarrow = 172,
-                kDoorWidth = 900, kPrintWidth = 560;
+                kDoorWidth = 900, kPrintWidth = 560, kFindWidth = 640;
 
 // Chapters under one heading.
 struct Part {
@@ -200,6 +200,10 @@ void draw_home_foot(const LearnScene& learn, const Box& box, Commands& commands)
       std::ranges::any_of(learn.chapters, [](const auto& c) { return c.exercises > 0; })) {
     if (button("##learn_print", tr("Print a chapter"), false)) commands.emplace_back(Ask{Popup::print_chapter});
     tooltip(tr("A page of exercises for a learner or a class, as a PDF, with the answers in a second file"));
+  }
+  if (!learn.teach && box.width() >= s.px(kFindWidth)) {
+    if (button("##learn_find", tr("Find a word"), false)) commands.emplace_back(Ask{Popup::palette});
+    tooltip(tr("What a letter or a term means, and the chapter that shows it: LSE, FLOP, √D. Ctrl+P"));
   }
   if (begun && button("##learn_forget", tr("Delete my answers"), false)) commands.emplace_back(ForgetLessons{});
   if (learn.languages.size() < 2) return;

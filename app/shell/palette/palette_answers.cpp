@@ -6,11 +6,13 @@
 
 #include "app/shell/palette/palette.h"
 #include "kernels/base/text.h"
+#include "kernels/model/problem/costs.h"
 #include "kernels/model/problem/problem.h"
 #include "profiling/figures/samples.h"
 #include "profiling/spec/sweep_point.h"
 #include "viz/bench/scene/answers.h"
 #include "viz/bench/sweep/sweep_fields.h"
+#include "viz/draw/figure_text.h"
 #include "viz/draw/number_text.h"
 
 namespace attn {
@@ -68,6 +70,24 @@ PaletteEntry scale(const Problem& p) {
   return e;
 }
 
+// Of a forward of the problem, whatever pass is chosen.
+PaletteEntry flop_count(Problem p) {
+  p.pass = Pass::forward;
+  const double flops = flops_of(p), pairs = flops / (2.0 * static_cast<double>(p.D + p.Dv));
+  const auto count = [](double n) { return n < 1e15 ? grouped_count(std::llround(n)) : significant_text(n, 4); };
+  PaletteEntry e = question(
+      tr("How many FLOP does attention take?"), tr("4 · L² · D for each head, without a mask"),
+      tr("FLOP FLOPs GFLOP TFLOP floating-point operations count arithmetic work definition"),
+      phrase("Q Kᵀ takes D multiplications and D additions for each pair of a query and a key that see each other. P V "
+             "takes Dv of each. That is 2 · pairs · (D + Dv), or 4 · L² · D for a head without a mask. The softmax is "
+             "not counted. Here: 2 · {} pairs · ({} + {}) = {} FLOP.",
+             count(pairs), p.D, p.Dv, count(flops)));
+  e.formula = {word("FLOP = 4 · L² · D", Token::text)};
+  e.door = tr("See it in Learn");
+  e.commands = {StartLesson{"bytes", "work"}};
+  return e;
+}
+
 std::vector<PaletteEntry> of_bench(const PaletteFacts& f) {
   PaletteEntry memory =
       question(tr("At which L does naive run out of memory on this GPU?"),
@@ -100,7 +120,7 @@ std::vector<PaletteEntry> of_bench(const PaletteFacts& f) {
 
 std::vector<PaletteEntry> palette_answers(const PaletteFacts& facts) {
   const Problem p = problem_here(facts.state);
-  std::vector<PaletteEntry> all{formula(p), scale(p)};
+  std::vector<PaletteEntry> all{formula(p), scale(p), flop_count(p)};
   for (PaletteEntry& e : of_bench(facts)) all.push_back(std::move(e));
   for (const StallReason& reason : stall_reasons()) {
     PaletteEntry e = question(std::string(tr_of(reason.title)), std::string(tr_of(reason.what)),

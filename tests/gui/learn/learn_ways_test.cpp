@@ -27,6 +27,32 @@ namespace {
 
 using Ctx = ImGuiTestContext;
 
+// By mouse and by Tab, for whoever does not know the palette's key.
+TEST(LearnWays, AWordIsFoundFromTheMap) {
+  for (const bool by_mouse : {true, false}) {
+    TestWindow w(1280, 720);
+    w.controller().update({ChooseWorkspace{Workspace::learn}});
+    w.draw_frames(3);
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      ctx->SetRef(kLearn);
+      if (by_mouse) {
+        ctx->ItemClick("**/##learn_find");
+      } else {
+        ctx->NavMoveTo("**/##learn_find");
+        ctx->KeyPress(ImGuiKey_Space);
+      }
+      ctx->Yield(3);
+      ctx->KeyChars("LSE");
+      ctx->Yield(3);
+      ctx->KeyPress(ImGuiKey_Enter);
+      ctx->Yield(3);
+      const PaletteEntry* shown = w.shell().answered();
+      IM_CHECK(shown != nullptr);
+      IM_CHECK_STR_EQ(shown->words.c_str(), "LSE");
+    }));
+  }
+}
+
 TEST(LearnWays, ThreeDoorsStandBesideAWindowThatSteps) {
   TestWindow w(1440, 900, "", true);
   EXPECT_TRUE(w.run([&](Ctx* ctx) {

@@ -4,8 +4,11 @@
 #include <memory>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "profiling/figures/samples.h"
 #include "tests/gui/bench/bench_fixture.h"
+#include "viz/draw/text_runs.h"
 
 namespace attn {
 namespace {
@@ -26,6 +29,24 @@ TEST(PaletteAnswers, AnAnswerIsReadAndItsDoorLeadsOn) {
     ctx->Yield(2);
     IM_CHECK(w.shell().answered() == nullptr);
     IM_CHECK_STR_EQ(w.state().document.preset.c_str(), "large_logits");
+  }));
+}
+
+// 4 · 4 · 4 · 2 of the blackboard's one head.
+TEST(PaletteAnswers, FlopLeadsToTheFormulaWithThisProblemsCount) {
+  TestWindow w;
+  const Problem& p = w.state().document.problem;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    choose_in_palette(ctx, "FLOP");
+    const PaletteEntry* shown = w.shell().answered();
+    IM_CHECK(shown != nullptr);
+    IM_CHECK_STR_EQ(plain_text(shown->formula).c_str(), "FLOP = 4 · L² · D");
+    const std::string count = fmt::format(" = {} FLOP.", 4 * p.B * p.Hq * p.Lq * p.Lk * p.D);
+    IM_CHECK(shown->answer.ends_with(count));
+    ctx->SetRef("//Answer");
+    ctx->ItemClick("See it in Learn");
+    ctx->Yield(3);
+    IM_CHECK_STR_EQ(w.state().view.learn.beat.c_str(), "work");
   }));
 }
 
