@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "imgui_internal.h"
 #include "tests/gui/drawn_text.h"
@@ -89,6 +90,19 @@ TEST(LearnMarks, OneButtonSaysEnterAndEnterPressesIt) {
     ctx->Yield(2);
     IM_CHECK_STR_EQ(w.state().view.learn.beat.c_str(), "past");
   }));
+}
+
+// A class is told one count: 3 of 4 leaves one, whatever exercises follow.
+TEST(LearnMarks, AClassIsToldHowManyOfTheSameAreLeft) {
+  TestWindow w(1440, 900);
+  w.controller().update({Teach{true}});
+  for (const auto& [beat, words] : {std::pair("fits", "3 left"), std::pair("far", "1 left"),
+                                    std::pair("question", "the last one"), std::pair("ex-size", "2 left")}) {
+    start(w, "wall", beat);
+    const DrawnText drawn;
+    w.draw_frames(2);
+    EXPECT_TRUE(drawn.texts().contains(words)) << beat;
+  }
 }
 
 // The number that the choice is about stays beside the word for what it turned out to be.

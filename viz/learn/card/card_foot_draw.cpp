@@ -83,8 +83,9 @@ void draw_door(const CardScene& card, const Box& box, Commands& commands) {
 
 // Which beat it is, and to a class how many are left.
 void draw_place(ImDrawList* list, const CardScene& card, const Box& box) {
-  const std::size_t number = card.beat + 1, left = card.marks.size() - number;
+  const std::size_t number = card.beat + 1;
   // The map counts what is told alone, too.
+  const std::size_t left = (number > card.told ? card.marks.size() : card.told) - number;
   const std::string words = number > card.told
                                 ? phrase("Exercise {} of {}", number - card.told, card.marks.size() - card.told)
                                 : phrase("{} of {}", number, card.told);
