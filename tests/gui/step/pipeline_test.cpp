@@ -3,14 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/orders/hopper/moments.h"
 #include "kernels/orders/hopper/names.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
+#include "viz/step/facts/pipeline.h"
+#include "viz/step/timeline/pipeline_draw.h"
 
 namespace attn {
 namespace {
@@ -145,11 +149,59 @@ TEST_F(PipelineWindow, WhatIsInFlightIsDrawnWithoutNumbers) {
   EXPECT_GT(flights(step(0, 1, n.wait_s)), flights(step(0, 0, n.wait_turn)));
 }
 
+// At every step, in a small window too: what half of the consumers have let go says so, in words or in brief.
+TEST_F(PipelineWindow, ATokenHasItsWholeTextOrItsBriefOne) {
+  std::size_t told = 0, brief = 0;
+  for (const auto& [width, height] : {std::pair(1280, 720), std::pair(1440, 900)}) {
+    window.reset();
+    open(width, height);
+    for (EventIndex e = 0; e < rec().events.size(); ++e) {
+      std::size_t expected = 0;
+      for (const LoopToken& token : pipeline_view(rec(), e).ring.tokens)
+        expected += plain_text(token.words).find(" released by 1 of 2") != std::string::npos;
+      if (expected == 0) continue;
+      window->controller().update({GoToEvent{e}});
+      window->draw_frames(2);
+      const DrawnText drawn;
+      window->draw_frames(1);
+      const auto whole = static_cast<std::size_t>(drawn.count(" released by 1 of 2")),
+                 shorter = static_cast<std::size_t>(drawn.count(" 1 of 2"));
+      EXPECT_EQ(whole + shorter, expected) << e << ", " << width;
+      told += whole;
+      brief += shorter;
+    }
+  }
+  EXPECT_GT(told, 0U);
+  EXPECT_GT(brief, 0U);
+}
+
+double luminance(const ImVec4& c) {
+  const auto linear = [](float v) {
+    return v <= 0.04045F ? static_cast<double>(v) / 12.92 : std::pow((static_cast<double>(v) + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * linear(c.x) + 0.7152 * linear(c.y) + 0.0722 * linear(c.z);
+}
+
+TEST(PipelineToken, IsLegibleOnItsFillInBothThemes) {
+  for (const Theme theme : {Theme::dark, Theme::light}) {
+    const ImVec4 card = ImGui::ColorConvertU32ToFloat4(colour(theme, Token::card)),
+                 ink = ImGui::ColorConvertU32ToFloat4(colour(theme, kTokenInk));
+    for (const ImU32 hue :
+         {colour(theme, TensorColour::k), colour(theme, TensorColour::v), colour(theme, Token::dim)}) {
+      const ImVec4 c = ImGui::ColorConvertU32ToFloat4(hue);
+      const auto over = [](float top, float below) { return kTokenFill * top + (1 - kTokenFill) * below; };
+      const double fill = luminance({over(c.x, card.x), over(c.y, card.y), over(c.z, card.z), 1}),
+                   text = luminance(ink);
+      EXPECT_GE((std::max(fill, text) + 0.05) / (std::min(fill, text) + 0.05), 4.5);
+    }
+  }
+}
+
 TEST_F(PipelineWindow, BothConsumersAndTheProducerAreNamed) {
   open();
   const auto texts = drawn_at(step(1, 1, Phase::scores));
   for (const char* text : {"Consumer 0", "Consumer 1", "Producer", "Ring", "Consumers", "producer", "consumer 0",
-                           "consumer 1", "K 0, 1", "V 0, 1"})  // slots this low are named together
+                           "consumer 1", "slots 0 to 3"})  // slots this low are named together
     EXPECT_TRUE(has(texts, text)) << text;
 }
 

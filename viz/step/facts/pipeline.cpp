@@ -202,7 +202,7 @@ class PipelineMaker {
       if (!copies(e)) continue;
       const EventId& id = rec_.events[e].id;
       const LaneStateRow& state = state_of(id.phase);
-      loop.tokens.push_back({state.node, with_tile(state.letter, id.j, state.ink), state.ink, 0, e == e_});
+      loop.tokens.push_back({state.node, with_tile(state.letter, id.j, state.ink), {}, state.ink, 0, e == e_});
       break;
     }
   }
@@ -222,10 +222,17 @@ class PipelineMaker {
       token.ink = slot.state == SlotState::free ? Ink(Token::dim)
                   : slot.of_v                   ? Ink(TensorColour::v)
                                                 : Ink(TensorColour::k);
-      token.words = slot.state == SlotState::free ? TextRuns{word(std::to_string(n), Token::dim)}
-                                                  : with_tile(slot.of_v ? "V" : "K", slot.j, token.ink);
-      if (slot.state == SlotState::read && slot.let_go > 0)
+      if (slot.state == SlotState::free) {
+        token.words = {word(phrase("slot {}", n), Token::dim)};
+        token.brief = {word(std::to_string(n), Token::dim)};
+      } else {
+        token.words = with_tile(slot.of_v ? "V" : "K", slot.j, token.ink);
+      }
+      if (slot.state == SlotState::read && slot.let_go > 0) {
+        token.brief = token.words;
+        token.brief.push_back(word(phrase(" {} of {}", slot.let_go, rec_.query_tiles()), token.ink));
         token.words.push_back(word(phrase(" released by {} of {}", slot.let_go, rec_.query_tiles()), token.ink));
+      }
       token.live = n < before.size() && (before[n].state != slot.state || before[n].let_go != slot.let_go);
       loop.tokens.push_back(std::move(token));
     }
@@ -284,7 +291,6 @@ class PipelineMaker {
 
   // Asked for, landed at the latest when a consumer found it there, read until the last let it go.
   void add_slots() {
-    const auto& block = orders::hopper::followed_block(rec_.options);
     std::map<std::int32_t, LaneRow> rows;
     for (const Moment& asked : moments_) {
       const bool of_v = asked.id.phase == names().ask_v;
@@ -302,16 +308,12 @@ class PipelineMaker {
       LaneRow& row = rows[asked.slot];
       row.slot = true;
       row.ink = of_v ? Ink(TensorColour::v) : Ink(TensorColour::k);
-      // K and V have every second slot each.
-      row.label = fmt::format("{} {}", of_v ? "V" : "K", asked.slot / 2);
+      row.label = phrase("slot {}", asked.slot);
       row.spans.push_back({asked.at, landed, SpanLook::flight, row.ink, of_v ? "V" : "K", asked.id.j});
       row.spans.push_back({landed, read, SpanLook::landed, row.ink, "", asked.id.j});
       row.spans.push_back({read, freed, SpanLook::read, row.ink, of_v ? "V" : "K", asked.id.j});
     }
-    for (const bool of_v : {false, true})
-      for (std::int32_t slot = 0; slot < block.slots; ++slot)
-        if (const auto at = rows.find(slot); at != rows.end() && (at->second.ink == Ink(TensorColour::v)) == of_v)
-          view_.rows.push_back(std::move(at->second));
+    for (auto& [slot, row] : rows) view_.rows.push_back(std::move(row));
   }
 
   const Recording& rec_;

@@ -24,7 +24,7 @@ struct LoopNode {
 // What stands at a node.
 struct LoopToken {
   std::size_t node = 0;
-  TextRuns words;
+  TextRuns words, brief = {};  // brief: where there is no room for the words; empty: there is no shorter form
   Ink ink;
   std::int32_t lane = 0;  // of a consumer's
   bool live = false;      // it moved in this step

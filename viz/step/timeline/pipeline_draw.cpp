@@ -104,19 +104,32 @@ void draw_node(ImDrawList* list, const Box& box, const LoopNode& node, bool take
   if (live) draw_outline(list, box.grown(s.px(3)), colour_of(Token::text), 2, 6);
 }
 
+// Where a ring's tokens stand close: their words, else what is brief, else the letter and its tile alone.
+enum class TokenForm : std::uint8_t { words, brief, least };
+TextRuns token_words(const LoopToken& token, TokenForm form) {
+  TextRuns words = form == TokenForm::words || token.brief.empty() ? token.words : token.brief;
+  if (form == TokenForm::least && words.size() > 2) words.resize(2);
+  for (TextRun& run : words) run.ink = kTokenInk;  // its colour is that of fill and edge
+  return words;
+}
+float token_width(const LoopToken& token, TokenForm form) {
+  return runs_width(token_words(token, form), 12) + style().px(12);
+}
+
 // Above a node, or below it.
-void draw_token(ImDrawList* list, const Box& place, const LoopToken& token) {
+void draw_token(ImDrawList* list, const Box& place, const LoopToken& token, TokenForm form) {
   const Style& s = style();
   const bool of_lane = token.ink == Ink(Token::text);
-  list->AddRectFilled(place.min, place.max, of_lane ? colour_of(Token::field) : faded(colour_of(token.ink), 0.25F),
+  list->AddRectFilled(place.min, place.max, of_lane ? colour_of(Token::field) : faded(colour_of(token.ink), kTokenFill),
                       s.px(4));
   draw_outline(list, place, token.live ? colour_of(Token::text) : faded(colour_of(token.ink), 0.7F),
                token.live ? 1.5F : 1, 4);
-  TextRuns words = token.words;
+  const TextRuns words = token_words(token, form);
   float size = 12;
-  while (words.size() > 2 && runs_width(words, size) > place.width() - s.px(6)) words.pop_back();
   while (size > 9 && runs_width(words, size) > place.width() - s.px(4)) size -= 1;
   draw_runs_in(list, place, Align::centre, size, words);
+  if (form != TokenForm::words && !token.brief.empty() && ImGui::IsMouseHoveringRect(place.min, place.max))
+    show_tooltip(plain_text(token.words), 320, true);
 }
 
 // Tokens of one node side by side, centred. A consumer's stand above or below by its number, so that two never meet.
@@ -128,17 +141,22 @@ void draw_tokens(ImDrawList* list, const Loop& loop, std::span<const Box> places
     for (const LoopToken& token : loop.tokens)
       if (token.node == n) here.push_back(&token);
     float x = 0, total = 0;
-    const auto wide = [&](const LoopToken& t) { return runs_width(t.words, 12) + s.px(12); };
-    for (const LoopToken* t : here) total += wide(*t) + s.px(4);
     const float most = places[n].width() + s.px(kArrow);
+    TokenForm form = TokenForm::words;
+    for (const TokenForm tried : {TokenForm::words, TokenForm::brief, TokenForm::least}) {
+      form = tried;
+      total = 0;
+      for (const LoopToken* t : here) total += token_width(*t, form) + s.px(4);
+      if (by_lane || total <= most) break;
+    }
     const float squeeze = !by_lane && total > most ? most / total : 1;
     x = places[n].centre().x - total * squeeze / 2;
     for (const LoopToken* t : here) {
       const bool up = by_lane ? t->lane % 2 == 0 : n < above;
       const float top = up ? places[n].min.y - s.px(kToken + 3) : places[n].max.y + s.px(3);
-      float w = wide(*t) * squeeze, left = x;
+      float w = token_width(*t, form) * squeeze, left = x;
       if (by_lane) w = std::min(w, most), left = places[n].centre().x - w / 2;
-      draw_token(list, {{left, top}, {left + w, top + s.px(kToken)}}, *t);
+      draw_token(list, {{left, top}, {left + w, top + s.px(kToken)}}, *t, form);
       x += w + s.px(4) * squeeze;
     }
   }
@@ -198,19 +216,16 @@ LaneHeights lane_heights(std::span<const LaneRow> rows, float room) {
   return h;
 }
 
-// Names of slots that would touch stand together: "K 0, 1".
+// Names of slots that would touch stand together.
 std::string label_of(std::span<const LaneRow> rows, std::size_t first, std::size_t count) {
-  std::string words = rows[first].label;
-  for (std::size_t n = first + 1; n < first + count; ++n)
-    words += ", " + rows[n].label.substr(rows[n].label.find(' ') + 1);
-  return words;
+  return count == 1 ? rows[first].label : phrase("slots 0 to {}", count - 1);
 }
 // How many rows from `n` on have one name; 0: it is that of a row before.
 std::size_t rows_of_label(std::span<const LaneRow> rows, std::size_t n, bool together) {
   if (!rows[n].slot || !together) return 1;
-  if (n > 0 && rows[n - 1].slot && rows[n - 1].ink == rows[n].ink) return 0;
+  if (n > 0 && rows[n - 1].slot) return 0;
   std::size_t count = 1;
-  while (n + count < rows.size() && rows[n + count].slot && rows[n + count].ink == rows[n].ink) ++count;
+  while (n + count < rows.size() && rows[n + count].slot) ++count;
   return count;
 }
 
@@ -230,9 +245,12 @@ struct LaneAxis {
 void draw_span_letter(ImDrawList* list, const Box& box, const LaneSpan& span, ImU32 ink, float now,
                       bool patched = false) {
   if (span.letter.empty() || box.height() < style().px(kLettered) - 0.5F) return;
-  const std::string words = span.tile >= 0 ? fmt::format("{}{}", span.letter, span.tile) : span.letter;
-  for (const auto& text : {words, span.letter}) {
-    const float wide = text_width(Face::text, 11, text) + style().px(3), gap = style().px(2);
+  constexpr float kSize = 12, kIndex = 10, kLower = 1.5F;
+  const std::string index = span.tile >= 0 ? fmt::format("{}", span.tile) : "";
+  const float letter = text_width(Face::maths, kSize, span.letter);
+  for (const bool with_index : {true, false}) {
+    const float own = letter + (with_index ? text_width(Face::mono, kIndex, index) : 0);
+    const float wide = own + style().px(2), gap = style().px(2);
     // In the wider part beside the line.
     Box part = box;
     if (now > box.min.x - gap && now < box.max.x + gap)
@@ -243,7 +261,12 @@ void draw_span_letter(ImDrawList* list, const Box& box, const LaneSpan& span, Im
     if (patched)  // on hatching
       list->AddRectFilled({middle - half, part.min.y + style().px(1)}, {middle + half, part.max.y - style().px(1)},
                           faded(colour_of(Token::card), 0.88F), style().px(2));
-    draw_text_in(list, part, Align::centre, Face::text, 11, ink, text);
+    const float left = middle - own / 2, lower = style().px(kLower);
+    draw_text_in(list, {{left, part.min.y}, {left + letter, part.max.y}}, Align::left, Face::maths, kSize, ink,
+                 span.letter);
+    if (with_index)
+      draw_text_in(list, {{left + letter, part.min.y + lower}, {left + own, part.max.y + lower}}, Align::left,
+                   Face::mono, kIndex, ink, index);
     return;
   }
 }
@@ -257,7 +280,7 @@ void draw_span(ImDrawList* list, const Box& row, const LaneAxis& axis, const Lan
     case SpanLook::work:
     case SpanLook::read:
       list->AddRectFilled(box.min, box.max, hue, s.px(1));
-      draw_span_letter(list, box, span, past ? text_on(colour_of(span.ink)) : colour_of(Token::dim),
+      draw_span_letter(list, box, span, past ? text_on(colour_of(span.ink)) : colour_of(Token::text),
                        axis.x_of(axis.view.now));
       break;
     case SpanLook::wait:
@@ -267,7 +290,7 @@ void draw_span(ImDrawList* list, const Box& row, const LaneAxis& axis, const Lan
     case SpanLook::flight:
       draw_hatch(list, box, faded(hue, 0.65F), 4);
       draw_outline(list, box, hue, 1, 1);
-      draw_span_letter(list, box, span, past ? colour_of(span.ink) : colour_of(Token::dim), axis.x_of(axis.view.now),
+      draw_span_letter(list, box, span, past ? colour_of(span.ink) : colour_of(Token::text), axis.x_of(axis.view.now),
                        true);
       break;
     case SpanLook::landed:
@@ -389,8 +412,7 @@ void draw_pipeline_lanes(const Box& box, const PipelineView& view, bool future, 
       const float bottom = place.max.y + static_cast<float>(named - 1) * (place.height() + gap);
       draw_text_in(list, {{box.min.x, place.min.y}, {place.min.x - s.px(6), bottom}}, Align::right,
                    row.live ? Face::bold : Face::text, row.consumer ? 12 : kLeastName,
-                   row.slot ? colour_of(row.ink) : colour_of(row.live ? Token::text : Token::dim),
-                   label_of(view.rows, n, named));
+                   colour_of(row.live ? Token::text : Token::dim), label_of(view.rows, n, named));
     }
     for (LaneSpan span : row.spans) {
       if (!future && span.from > view.now) break;

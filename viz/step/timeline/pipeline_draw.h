@@ -8,6 +8,9 @@
 namespace attn {
 
 constexpr float kPipelineCard = 196;  // logical: what the loops take
+// What a token's words are drawn in, and how much of its colour its fill has.
+constexpr Token kTokenInk = Token::text;
+constexpr float kTokenFill = 0.25F;
 
 // A node that is clicked leads to its next step.
 void draw_pipeline_card(const Box& box, const PipelineView& view, Commands& commands);

@@ -53,6 +53,29 @@ std::vector<std::string> tokens_at(const Loop& loop, std::size_t node) {
 
 using Words = std::vector<std::string>;
 
+// By its own number, as in Profile, and what it holds by its tile.
+TEST(PipelineView, ASlotHasOneNameInItsRowAndInTheRing) {
+  const Recording rec = recorded();
+  for (const std::int64_t pipeline : {1, 2, 3, 4}) {
+    const PipelineView view = pipeline_view(recorded(32, pipeline), 0);
+    std::size_t slot = 0;
+    for (const LaneRow& row : view.rows)
+      if (row.slot) {
+        EXPECT_EQ(row.label, "slot " + std::to_string(slot++));
+      }
+    EXPECT_EQ(slot, view.ring.tokens.size());
+    for (std::size_t n = 0; n < view.ring.tokens.size(); ++n)  // before the first request all are free
+      EXPECT_EQ(plain_text(view.ring.tokens[n].words), "slot " + std::to_string(n));
+  }
+  // Of K and V in turn, as their requests are.
+  const PipelineView view = pipeline_view(rec, 0);
+  for (std::size_t n = 3; n < view.rows.size(); ++n)
+    for (const LaneSpan& span : view.rows[n].spans)
+      if (!span.letter.empty()) {
+        EXPECT_EQ(span.letter, (n - 3) % 2 == 0 ? "K" : "V");
+      }
+}
+
 // Clock 13 728 of the recorded block: consumer 0 has handed S of tile 2 over; consumer 1 is in its exponentials of tile
 // 1; the producer waits for a slot for V of tile 3; K 2 is read, K 3 and V 2 are on their way, V 1 was let go by one.
 TEST(PipelineView, TokensStandWhereTheRecordedBlockHadThem) {
