@@ -1,6 +1,7 @@
 #include "viz/draw/canvas.h"
 
 #include <algorithm>
+#include <array>
 #include <cfloat>
 #include <cmath>
 #include <cstddef>
@@ -75,9 +76,16 @@ TextRuns with_options_apart(const TextRuns& runs) {
   return apart;
 }
 
-// Whether a line may end after this word: an exponent is kept in one piece.
+bool is_unit_behind(std::string_view number, std::string_view next) {
+  const bool digit = number.size() > 1 && number[number.size() - 2] >= '0' && number[number.size() - 2] <= '9';
+  return digit && number.ends_with(' ') &&
+         std::ranges::any_of(std::array{"%", "µs", "ns"}, [&](const char* unit) { return next.starts_with(unit); });
+}
+
+// Whether a line may end after this word: an exponent is kept in one piece, and so are a number and its unit.
 bool may_break_after(const std::vector<Word>& words, std::size_t n) {
   if (!words[n].text.ends_with(' ') && !words[n].text.ends_with('\n')) return false;
+  if (n + 1 < words.size() && is_unit_behind(words[n].text, words[n + 1].text)) return false;
   return !(words[n].run->raise > 0 && n + 1 < words.size() && words[n + 1].run->raise > 0);
 }
 
