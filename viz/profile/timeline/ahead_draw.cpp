@@ -23,17 +23,31 @@ void draw_moment(ImDrawList* list, float x, float top, float bottom, ImU32 ink) 
 
 }  // namespace
 
+void add_dotted(const PipelineScene& scene, Chart& above, Chart& below) {
+  if (const auto at = alignment_of(scene); at && at->in_sight) {
+    above.dotted.push_back(above.x_of(at->above));
+    below.dotted.push_back(below.x_of(at->below));
+  }
+  if (const auto ahead = ahead_of(scene)) {
+    above.dotted.push_back(above.x_of(ahead->above));
+    below.dotted.push_back(below.x_of(ahead->below));
+  }
+}
+
+void draw_dotted(ImDrawList* list, const Chart& chart) {
+  for (const float x : chart.dotted)
+    draw_moment(list, x, chart.plot.min.y, chart.plot.max.y, colour(style().theme, Token::text));
+}
+
 void draw_ahead(ImDrawList* list, const TwoCharts& charts, const Ahead& ahead, const Box& room,
                 const std::string& words) {
   const Style& s = style();
   const Chart &up = charts.above, &low = charts.below;
   const ImU32 ink = colour(s.theme, Token::text);
   const float middle = room.centre().y;
-  const float start = up.x_of(ahead.from_above), above = up.x_of(ahead.above), below = low.x_of(ahead.below);
-  draw_moment(list, start, up.plot.min.y, up.plot.max.y, ink);
-  draw_moment(list, start, low.plot.min.y, low.plot.max.y, ink);
-  draw_moment(list, above, up.plot.min.y, middle, ink);
-  draw_moment(list, below, middle, low.plot.max.y, ink);
+  const float above = up.x_of(ahead.above), below = low.x_of(ahead.below);
+  draw_moment(list, above, up.plot.max.y, middle, ink);
+  draw_moment(list, below, middle, low.plot.min.y, ink);
   draw_flag(list, above, up.plot.min.y, ink);
   draw_flag(list, below, low.plot.min.y, ink);
   const float tick = s.px(kTick), left = std::min(above, below), right = std::max(above, below);

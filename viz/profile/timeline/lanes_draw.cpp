@@ -247,7 +247,9 @@ void draw_time_axis(ImDrawList* list, const Chart& chart, float top, Commands* c
     list->AddLine({x, chart.plot.min.y}, {x, chart.plot.max.y}, faded(colour(s.theme, Token::line), 0.7F), s.px(1));
     // At its tick or nowhere.
     const bool beside_mark = x + half + s.px(6) < mark.min.x || x - half - s.px(6) > mark.max.x;
-    if (x - half < taken + s.px(6) || x + half > chart.plot.max.x + s.px(2) || !beside_mark) continue;
+    const bool on_line = std::ranges::any_of(
+        chart.dotted, [&](float at) { return at > x - half - s.px(kMarkPad) && at < x + half + s.px(kMarkPad); });
+    if (x - half < taken + s.px(6) || x + half > chart.plot.max.x + s.px(2) || !beside_mark || on_line) continue;
     taken = x + half;
     draw_text_in(list, {{x - half, top}, {x + half, top + s.px(kTimeAxis)}}, Align::left, Face::mono, 11, dim,
                  tick.text);

@@ -20,7 +20,8 @@ constexpr float kLeastIdle = 4;  // logical pixels
 constexpr float kOthers = 0.4F;  // what is not of the tile that is followed
 // Logical pixels: a stretch has a letter from here on, a wait its time; of a letter from its middle to its edge.
 constexpr float kLettered = 7, kTimed = 60, kHalfLetter = 6;
-constexpr std::size_t kStray = 5;  // fewer than one in so many has room for a letter: then none has one
+constexpr float kGoodLettered = 17, kPillTop = 2;  // logical pixels: lower slots have smaller letters
+constexpr std::size_t kStray = 5;                  // fewer than one in so many has room for a letter: then none has one
 
 // Nanoseconds, as the key says; microseconds where those are many digits.
 std::string wait_text(const PipelineScene& scene, std::int64_t clocks) {
@@ -45,9 +46,10 @@ void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU
   if (x.letter.empty()) return;
   const bool word = x.letter.size() > 1;  // of what is no tensor
   if (box.height() < s.px(kLeastLettered) - 0.5F) return;
-  const bool low = box.height() < s.px(20);
-  std::vector<LetterRun> runs{{word ? Face::text : Face::maths, word ? 11.0F : 13.0F, 0, x.letter}};
-  if (x.tile >= 0 && !word) runs.push_back({Face::mono, 10, low ? 1.0F : 2.0F, fmt::format("{}", x.tile)});
+  const bool low = box.height() < s.px(20), small = patched && box.height() < s.px(kGoodLettered);
+  std::vector<LetterRun> runs{{word ? Face::text : Face::maths, word || small ? 11.0F : 13.0F, 0, x.letter}};
+  if (x.tile >= 0 && !word)
+    runs.push_back({Face::mono, 10, small ? 0.5F : low ? 1.0F : 2.0F, fmt::format("{}", x.tile)});
   if (!time.empty()) runs.push_back({Face::mono, 10, 0, " " + time});
   // In the middle of what is in sight.
   const float from = std::max(box.min.x, list->GetClipRectMin().x) + s.px(1.5F);
@@ -58,13 +60,13 @@ void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU
     const auto left = place_between(from, to, crossed, wide + (patched ? s.px(6) : 0), s.px(3));
     if (!left) continue;
     float at = *left + (patched ? s.px(3) : 0);
-    if (patched)
-      list->AddRectFilled({at - s.px(3), box.min.y + s.px(2.5F)}, {at + wide + s.px(3), box.max.y - s.px(1)},
-                          faded(colour(s.theme, Token::card), 0.88F), s.px(3));
+    // Between the path, which runs at a slot's top, and its lower edge.
+    const Box pill{{at - s.px(3), box.min.y + s.px(kPillTop)}, {at + wide + s.px(3), box.max.y - s.px(1)}};
+    const float top = patched ? pill.min.y : box.min.y, bottom = patched ? pill.max.y : box.max.y;
+    if (patched) list->AddRectFilled(pill.min, pill.max, colour(s.theme, Token::card), s.px(3));
     for (const LetterRun& run : runs) {
       const float right = at + text_width(run.face, run.size, run.words), down = s.px(run.lower);
-      draw_text_in(list, {{at, box.min.y + down}, {right, box.max.y + down}}, Align::left, run.face, run.size, ink,
-                   run.words);
+      draw_text_in(list, {{at, top + down}, {right, bottom + down}}, Align::left, run.face, run.size, ink, run.words);
       at = right + s.px(0.5F);
     }
     return;
@@ -184,6 +186,7 @@ void draw_row_letters(ImDrawList* list, const Chart& chart, const TimelineRow& r
     const float middle = box.centre().y, half = s.px(kHalfLetter);
     std::vector<float> crossed = crossings(chart.path, middle - half, middle + half);
     for (const float at : crossings(chart.arrows, middle - half, middle + half)) crossed.push_back(at);
+    crossed.insert(crossed.end(), chart.dotted.begin(), chart.dotted.end());
     if (x.look == StretchLook::landed) add_read_edges(crossed, chart, row, x);
     const bool held = row.kind == RowKind::slot;
     const ImU32 ink = held            ? pale ? colour(s.theme, Token::dim) : colour_of(x.ink)

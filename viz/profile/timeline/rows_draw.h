@@ -19,6 +19,7 @@ struct Chart {
   Box plot;
   std::vector<Box> rows;
   std::vector<PathLine> path, arrows;  // in sight: no letter stands on them
+  std::vector<float> dotted = {};      // nor on these moments' lines, from top to bottom
   TimeAxis axis() const { return {plot.min.x, plot.width(), scene.from, scene.to}; }
   float x_of(std::int64_t clock) const { return axis().x_of(clock); }
   std::int64_t clock_of(float x) const {

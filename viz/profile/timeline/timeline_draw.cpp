@@ -24,15 +24,18 @@ namespace attn {
 namespace {
 
 // Logical pixels.
-constexpr float kHead = 24, kWordsGap = 6, kOverviewGap = 8, kLine = 20, kLabel = 148, kLabelNarrow = 104,
-                kNarrowCard = 640, kPads = 24, kBehindName = 16, kDoor = 28, kDoorSides = 24, kPanel = 304,
-                kPanelHeight = 640;
+constexpr float kHead = 24, kWordsGap = 6, kBelowKey = 4, kOverviewGap = 8, kLine = 20, kLabel = 148,
+                kLabelNarrow = 104, kNarrowCard = 640, kPads = 24, kBehindName = 16, kDoor = 28, kDoorSides = 24,
+                kPanel = 304, kPanelHeight = 640;
 constexpr float kPageFade = 26;                            // where more of the page follows, its last lines are pale
 constexpr int kMostTail = 4, kMostWords = 6, kAllOf = 12;  // lines
 
 // Over all SMs: nothing of the one block, so that they have the room.
 TextRuns tail_runs(const PipelineScene& scene) {
-  return {{scene.tail, Face::text, Token::dim, 0, false}};
+  const std::string words = scene.beside == nullptr
+                                ? scene.tail
+                                : phrase("Above: {}", scene.tail) + " " + phrase("Below: {}", scene.beside->tail);
+  return {{words, Face::text, Token::dim, 0, false}};
 }
 float door_height(const PipelineScene& scene) {
   return scene.door ? style().px(kDoor + kWordsGap) : 0;
@@ -154,7 +157,7 @@ void draw_head(ImDrawList* list, const PipelineScene& scene, const Box& line, bo
       button(tr("Recording"), ImGui::IsPopupOpen(kRecorded), tr("What was recorded, its figures, and how to save it")))
     ImGui::OpenPopup(kRecorded);
   draw_recorded_popup(scene, line, commands);
-  if (button(tr("All SMs"), scene.sms_shown, tr("All blocks of the launch: waves, gaps and the tail")))
+  if (button(tr("All SMs"), scene.sms_shown, tr("All blocks of the launch: gaps and the tail")))
     commands.push_back(ShowAllSms{!scene.sms_shown});
   if (scene.sms_shown) return draw_title(list, scene, line, right);
   const bool net = scene.path_wanted && !scene.with_path;
@@ -207,7 +210,7 @@ float shares_height(const PipelineScene& scene, float width) {
 float frame_height(const PipelineScene& scene, float width) {
   const Style& s = style();
   const float height = above_height(scene, width) + shares_height(scene, width) + timeline_key_height(scene, width) +
-                       overview_height(scene) + s.px(kPads + kOverviewGap + kTimeAxis);
+                       overview_height(scene) + s.px(kPads + kBelowKey + kOverviewGap + kTimeAxis);
   return scene.beside == nullptr ? height : height + s.px(kLine + kLine + kOverviewGap + kTimeAxis);
 }
 
@@ -234,45 +237,58 @@ float draw_half_name(ImDrawList* list, const PipelineScene& scene, const Box& li
   return std::min(line.max.x, left + text_width(Face::text, 13, what) + s.px(kBehindName));
 }
 
-void draw_lanes(const PipelineScene& scene, float page, bool with_panel, Commands& commands) {
+// The key, and the whole block above the rows. Returns the y below them.
+float draw_above_rows(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width, Commands& commands) {
   const Style& s = style();
+  const float right = at.x + width, label = label_width(width);
+  if (scene.beside == nullptr) draw_path_bar(list, scene, at, width);
+  float y = at.y + shares_height(scene, width);
+  draw_timeline_key(list, scene, {at.x, y}, width);
+  y += timeline_key_height(scene, width) + style().px(kBelowKey);
+  const float over = overview_height(scene);
+  draw_text_in(list, {{at.x, y}, {at.x + label, y + over}}, Align::left, Face::text, 12, colour(s.theme, Token::dim),
+               tr("whole block"));
+  draw_overview(list, scene, {{at.x + label, y}, {right, y + over}}, commands);
+  return y + over + s.px(kOverviewGap);
+}
+
+void draw_one(ImDrawList* list, const Chart& chart, float left, Commands& commands) {
+  draw_time_axis(list, chart, chart.plot.min.y - style().px(kTimeAxis), &commands);
+  draw_chart(list, chart, left);
+  follow_pointer(list, chart, commands);
+}
+
+void draw_two(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float right, float label,
+              const RowHeights& heights, Commands& commands) {
+  const Style& s = style();
+  const Box upper{at, {right, at.y + s.px(kLine)}};
+  const float named = draw_half_name(list, scene, upper, tr("Above"), scene.above_label);
+  draw_paragraph(list, {named, upper.centre().y - s.px(12) / 2}, right - named, 12, alignment_words(scene), 1);
+  Chart above = chart_at(scene, {at.x + label, upper.max.y + s.px(kTimeAxis)}, right, heights);
+  const float top = above.plot.max.y + s.px(kOverviewGap);
+  const Box lower{{at.x, top}, {right, top + s.px(kLine)}};
+  Chart below = chart_at(*scene.beside, {at.x + label, lower.max.y + s.px(kTimeAxis)}, right, heights);
+  add_dotted(scene, above, below);
+  draw_one(list, above, at.x, commands);
+  const float taken = draw_half_name(list, *scene.beside, lower, tr("Below"), scene.beside_label);
+  draw_time_axis(list, below, lower.max.y, nullptr);
+  draw_chart(list, below, at.x);
+  draw_dotted(list, above);
+  draw_dotted(list, below);
+  if (const auto ahead = ahead_of(scene))
+    draw_ahead(list, {above, below}, *ahead, {{taken, lower.min.y}, lower.max}, ahead_words(scene, *ahead));
+  point_below(list, below);
+}
+
+void draw_lanes(const PipelineScene& scene, float page, bool with_panel, Commands& commands) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, right = at.x + width, label = label_width(width);
   const RowHeights heights = heights_of(scene, width, page);
   float y = draw_above(list, scene, at, width, with_panel, commands);
-  if (scene.beside == nullptr) draw_path_bar(list, scene, {at.x, y}, width);
-  y += shares_height(scene, width);
-  draw_timeline_key(list, scene, {at.x, y}, width);
-  y += timeline_key_height(scene, width);
-  const float over = overview_height(scene);
-  draw_text_in(list, {{at.x, y}, {at.x + label, y + over}}, Align::left, Face::text, 12, colour(s.theme, Token::dim),
-               tr("whole block"));
-  draw_overview(list, scene, {{at.x + label, y}, {right, y + over}}, commands);
-  y += over + s.px(kOverviewGap);
-  if (scene.beside != nullptr) {
-    const Box name{{at.x, y}, {right, y + s.px(kLine)}};
-    const float taken = draw_half_name(list, scene, name, tr("Above"), scene.above_label);
-    draw_text_in(list, {{taken, name.min.y}, name.max}, Align::left, Face::text, 12, colour(s.theme, Token::dim),
-                 fitted_text(Face::text, 12, tr("aligned at the dotted line, where consumer 0 issues the same S"),
-                             right - taken));
-    y += s.px(kLine);
-  }
-  const Chart chart = chart_at(scene, {at.x + label, y + s.px(kTimeAxis)}, right, heights);
-  draw_time_axis(list, chart, y, &commands);
-  draw_chart(list, chart, at.x);
-  follow_pointer(list, chart, commands);
-  if (scene.beside == nullptr) return;
-  y = chart.plot.max.y + s.px(kOverviewGap);
-  const Box name{{at.x, y}, {right, y + s.px(kLine)}};
-  const float taken = draw_half_name(list, *scene.beside, name, tr("Below"), scene.beside_label);
-  y += s.px(kLine);
-  const Chart below = chart_at(*scene.beside, {at.x + label, y + s.px(kTimeAxis)}, right, heights);
-  draw_time_axis(list, below, y, nullptr);
-  draw_chart(list, below, at.x);
-  if (const auto ahead = ahead_of(scene))
-    draw_ahead(list, {chart, below}, *ahead, {{taken, name.min.y}, name.max}, ahead_words(scene, *ahead));
-  point_below(list, below);
+  y = draw_above_rows(list, scene, {at.x, y}, width, commands);
+  if (scene.beside != nullptr) return draw_two(list, scene, {at.x, y}, right, label, heights, commands);
+  draw_one(list, chart_at(scene, {at.x + label, y + style().px(kTimeAxis)}, right, heights), at.x, commands);
 }
 
 void draw_sms_page(const PipelineScene& scene, bool with_panel, Commands& commands) {

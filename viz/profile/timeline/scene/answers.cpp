@@ -119,6 +119,8 @@ PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const Ti
   return answer;
 }
 
+}  // namespace
+
 PipelineScene::Answer tail_answer(const PipelineScene& scene) {
   PipelineScene::Answer answer{tr("Where is the tail?"), {}, tail_words(scene)};
   const double idle = idle_at_end(scene);
@@ -130,6 +132,8 @@ PipelineScene::Answer tail_answer(const PipelineScene& scene) {
   answer.with_bands = true;
   return answer;
 }
+
+namespace {
 
 // "a, b and c".
 std::string listed(const std::vector<std::string>& words) {

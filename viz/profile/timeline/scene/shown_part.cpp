@@ -38,12 +38,10 @@ bool path_is_seen(const PipelineScene& s) {
 // The second's window: as many nanoseconds, so placed that the first consumer hands over the same product at the same
 // place of the axis.
 void align(const PipelineScene& s, PipelineScene& beside) {
-  const auto at = std::ranges::lower_bound(s.issues, s.from);
-  const auto nth = static_cast<std::size_t>(at - s.issues.begin());
   const double ratio = s.ns_a_clock / beside.ns_a_clock;
   const auto other = [&](std::int64_t clocks) { return std::llround(static_cast<double>(clocks) * ratio); };
-  beside.from = 0;
-  if (at != s.issues.end() && nth < beside.issues.size()) beside.from = beside.issues[nth] - other(*at - s.from);
+  const auto nth = aligned_product(s, beside);
+  beside.from = nth ? beside.issues[*nth] - other(s.issues[*nth] - s.from) : other(s.from);
   beside.to = beside.from + std::max<std::int64_t>(1, other(s.to - s.from));
   beside.follow = s.follow;
   beside.with_path = s.path_wanted && path_is_seen(beside);

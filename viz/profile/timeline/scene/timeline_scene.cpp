@@ -291,8 +291,12 @@ class Scene {
   // For each key tile of one consumer.
   void add_states() {
     if (p_.products.empty()) return;
-    for (const Product& x : p_.products)
-      if (!x.of_o && x.lane == p_.products.front().lane) s_.issues.push_back(rel(x.issued));
+    s_.issues_by = lane_words(t_, p_.products.front().lane);
+    for (const Product& x : p_.products) {
+      if (x.of_o || x.lane != p_.products.front().lane) continue;
+      s_.issues.push_back(rel(x.issued));
+      s_.issue_tiles.push_back(x.tile);
+    }
     const std::size_t told = told_consumer(t_, p_);
     const auto tiles =
         std::ranges::count_if(p_.products, [&](const Product& x) { return !x.of_o && x.lane == p_.lanes[told]; });

@@ -15,6 +15,7 @@
 #include "kernels/recording/timeline.h"
 #include "profiling/timeline/pipeline.h"
 #include "viz/draw/inks.h"
+#include "viz/draw/text_runs.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 
@@ -156,8 +157,10 @@ struct PipelineScene {
     std::string tag;
   };
   std::vector<StateTime> states;
-  std::int32_t states_of = 0;        // number of that consumer
-  std::vector<std::int64_t> issues;  // when the first consumer hands over its products S: what two are aligned at
+  std::int32_t states_of = 0;             // number of that consumer
+  std::vector<std::int64_t> issues;       // when the first consumer hands over its products S: what two are aligned at
+  std::vector<std::int32_t> issue_tiles;  // parallel: of which key tile
+  std::string issues_by;                  // "consumer 0"
   // The one that is drawn below, on the same axis from the same product on; null: none is.
   std::shared_ptr<PipelineScene> beside;
   std::string beside_words;
@@ -180,6 +183,17 @@ bool on_same_card(const Timeline& a, const Timeline& b);
 // The page's headline: who sets the pace; over all SMs where the tail is; of two who ends sooner, or that nothing
 // differs.
 std::string verdict_of(const PipelineScene& scene);
+// The product at which two recordings are aligned, the same one of both counted from their first; none: one of them has
+// no product, and both stand as they lie in their blocks.
+std::optional<std::size_t> aligned_product(const PipelineScene& above, const PipelineScene& below);
+struct Alignment {
+  std::int64_t above = 0, below = 0;              // clocks of each block
+  std::int32_t tile_above = -1, tile_below = -1;  // of keys
+  bool in_sight = false;
+};
+std::optional<Alignment> alignment_of(const PipelineScene& scene);
+// What it is, and where it is if it is out of sight.
+TextRuns alignment_words(const PipelineScene& scene);
 // From the product at which two recordings are aligned to the last one in sight of both, of the first consumer.
 struct Ahead {
   std::int64_t from_above = 0, above = 0, from_below = 0, below = 0;  // clocks of each block
@@ -228,6 +242,8 @@ struct PathPart {
   double share = 0;
   std::int32_t tenths = 0;  // of a percent, as it is told
 };
+// Where the tail is: also of a launch whose lanes answer nothing.
+PipelineScene::Answer tail_answer(const PipelineScene& scene);
 // Who sets the pace, what one more slot brings, where the tail is. `parts` is not empty.
 std::vector<PipelineScene::Answer> answers_of(const PipelineScene& scene, const std::vector<PathPart>& parts,
                                               const Pipeline& p, const TimelinesView& all);

@@ -75,11 +75,49 @@ std::pair<std::string, std::string> what_differs(const Timeline& above, const Ti
   return words;
 }
 
+std::optional<std::size_t> aligned_product(const PipelineScene& above, const PipelineScene& below) {
+  const std::size_t both = std::min(above.issues.size(), below.issues.size());
+  if (both == 0) return std::nullopt;
+  const auto first = std::ranges::lower_bound(above.issues, above.from) - above.issues.begin();
+  return std::min(static_cast<std::size_t>(first), both - 1);
+}
+
+std::optional<Alignment> alignment_of(const PipelineScene& s) {
+  if (s.beside == nullptr) return std::nullopt;
+  const PipelineScene& b = *s.beside;
+  const auto nth = aligned_product(s, b);
+  if (!nth) return std::nullopt;
+  Alignment a{s.issues[*nth], b.issues[*nth], s.issue_tiles[*nth], b.issue_tiles[*nth]};
+  a.in_sight = a.above >= s.from && a.above < s.to;
+  return a;
+}
+
+TextRuns alignment_words(const PipelineScene& s) {
+  const auto a = alignment_of(s);
+  if (!a) return {word(tr("aligned at the start of each block"))};
+  TextRuns pieces;
+  const auto product = [&](std::int32_t tile) {
+    pieces.push_back(letter("S", TensorColour::s));
+    pieces.push_back(subscript(tile < 0 ? "" : fmt::format("{}", tile), TensorColour::s));
+    return place(pieces.size() - 2) + place(pieces.size() - 1);
+  };
+  const std::string above = product(a->tile_above), by = s.issues_by, by_below = s.beside->issues_by;
+  std::string what = phrase("{} issues {}", by, above);
+  if (by != by_below)
+    what = phrase("{} issues {} above, {} {} below", by, above, by_below, product(a->tile_below));
+  else if (a->tile_above != a->tile_below)
+    what = phrase("{} issues {} above, {} below", by, above, product(a->tile_below));
+  return woven(a->in_sight ? phrase("aligned at the dotted line, where {}", what)
+                           : phrase("aligned where {}, at {}, out of sight", what, duration_text(s, a->above)),
+               pieces);
+}
+
 std::optional<Ahead> ahead_of(const PipelineScene& s) {
   if (s.beside == nullptr) return std::nullopt;
   const PipelineScene& b = *s.beside;
-  // Both are aligned at the first of these.
-  const auto first = std::ranges::lower_bound(s.issues, s.from) - s.issues.begin();
+  const auto nth = aligned_product(s, b);
+  if (!nth || s.issues[*nth] < s.from) return std::nullopt;
+  const auto first = static_cast<std::ptrdiff_t>(*nth);
   std::ptrdiff_t last = first;
   const auto in_sight = [](const PipelineScene& x, std::ptrdiff_t n) {
     return n < std::ssize(x.issues) && x.issues[static_cast<std::size_t>(n)] < x.to;
@@ -118,9 +156,11 @@ std::string ends_words(const PipelineScene& above, const PipelineScene& below) {
 
 std::string verdict_of(const PipelineScene& s) {
   if (s.beside != nullptr) return compared(s, *s.beside);
-  if (s.sms_shown && !s.answers.empty())
-    return fmt::format("{} {}", s.answers.back().question, s.answers.back().answer);
-  if (s.typical || s.sms_shown) return s.headline;
+  if (s.sms_shown) {
+    const PipelineScene::Answer tail = tail_answer(s);
+    return fmt::format("{} {}", tail.question, tail.answer);
+  }
+  if (s.typical) return s.headline;
   return phrase("Block {}, not typical: {}", s.block, s.headline);
 }
 
