@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/window/pace.h"
+#include "kernels/orders/backward/options.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
 #include "viz/step/tiles/flights_draw.h"
@@ -389,6 +390,43 @@ TEST(StepMoves, AStillStepShowsWhereInHbmItsTilesCameFrom) {
   EXPECT_TRUE(sources_at(step_of(rec, Phase::scores)).empty());
   EXPECT_TRUE(sources_at(step_of(rec, Phase::load_q)).contains(Slot::q));
   EXPECT_TRUE(sources_at(step_of(rec, Phase::store_o)).contains(Slot::o_new));
+}
+
+// The line between a tile and its place in HBM goes between what stands in the picture, or is not drawn.
+TEST(StepMoves, NoLineFromHbmCrossesATitleANumberOrACaption) {
+  for (const auto& [width, height] : {std::pair{1280, 720}, {1440, 900}}) {
+    for (const std::int64_t outside : {0, 1}) {
+      TestWindow w(width, height);
+      Document d;
+      d.problem.pass = Pass::backward;
+      d.problem.Lq = d.problem.Lk = 16;
+      d.problem.D = d.problem.Dv = 4;
+      d.options.br = d.options.bc = 4;
+      choose(d.options, orders::backward::kOutside, outside);
+      d.inputs.generator = Generator::normal;
+      d.inputs.seed = 61;
+      w.controller().update({SetReducedMotion{true}, SetProblem{d.problem, 0}, SetInputs{d.inputs, 0},
+                             SetOptions{d.options, 0}, ChooseKernel{"cpu_flash_bwd"}});
+      w.draw_frames(4);
+      std::size_t lines = 0, stored = 0;
+      for (EventIndex e = 0; e < recording(w).events.size(); ++e) {
+        w.controller().update({GoToEvent{e}});
+        w.draw_frames(1);
+        const TilesUiState& tiles = w.shell().step_ui().tiles;
+        if (tiles.sources.empty()) continue;
+        const DrawnText drawn;
+        w.draw_frames(1);
+        lines += tiles.ways.size();
+        stored += tiles.sources.size();
+        for (const InFlight& way : tiles.ways)
+          for (const DrawnText::Place& p : drawn.places()) {
+            const bool meets = way.left < p.right && p.left < way.right && way.top < p.bottom && p.top < way.bottom;
+            EXPECT_FALSE(meets) << width << ", step " << e << ": through \"" << p.text << '"';
+          }
+      }
+      EXPECT_GT(lines, stored / 2) << "most have their line";
+    }
+  }
 }
 
 }  // namespace

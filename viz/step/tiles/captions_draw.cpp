@@ -118,7 +118,10 @@ void draw_captions(const Drawn& d, const TilesBand& band) {
     }
   }
   for (const PlacedCaption& c : captions) {
-    draw_runs(d.list, {c.x, band.captions_top + d.s.px(4)}, c.size, c.words);
+    const float top = band.captions_top + d.s.px(4);
+    draw_runs(d.list, {c.x, top}, c.size, c.words);
+    d.ui.titles.push_back(
+        {d.scene.tiles[static_cast<std::size_t>(c.column)].slot, c.x, top, c.x + c.width, top + line_height(c.size)});
     if (!c.live) continue;
     const float y = band.captions_top + d.s.px(24);
     d.list->AddRectFilled({c.x, y}, {c.x + c.width, y + d.s.px(2.5F)}, colour_of(Token::text), d.s.px(1));

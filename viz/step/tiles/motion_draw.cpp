@@ -179,24 +179,77 @@ void draw_slot(const Drawn& d, const TileScene& tile, const TilePlace& place) {
   d.list->PopClipRect();
 }
 
+namespace {
+
+// What no line from HBM may cross: numbers, titles and captions.
+std::vector<Box> in_the_way(const Drawn& d) {
+  constexpr float kKeyNames = 16;  // logical
+  std::vector<Box> boxes;
+  for (const Column c : d.scene.columns)
+    if (const auto n = static_cast<std::size_t>(c); !d.scene.tiles[n].folded) boxes.push_back(d.layout.places[n].box);
+  for (const TilePlace& side : d.layout.sides) boxes.push_back(side.box);
+  // V's keys are named on its left.
+  const Box& v = d.layout.v.box;
+  if (d.scene.v.rows > 0) boxes.push_back({{v.min.x - d.s.px(kKeyNames), v.min.y}, v.max});
+  for (const InFlight& title : d.ui.titles) boxes.push_back({{title.left, title.top}, {title.right, title.bottom}});
+  return boxes;
+}
+
+// How far to the right its line may stand: as near as it can, past the card of what is on chip, which stands over Q, or
+// in one of the next gaps between columns.
+std::vector<float> places_of_way(const Drawn& d, const Shelf& shelf) {
+  constexpr std::size_t kGaps = 2;
+  std::vector<float> out{0};
+  if (d.layout.has_chip) out.push_back(d.layout.chip.max.x + d.s.px(5));
+  const std::size_t before = out.size();
+  for (std::size_t n = 0; n < d.scene.columns.size() && out.size() < before + kGaps; ++n) {
+    const auto box = [&](std::size_t at) -> const Box& {
+      return d.layout.places[static_cast<std::size_t>(d.scene.columns[at])].box;
+    };
+    const float end = n + 1 < d.scene.columns.size() ? box(n + 1).min.x : box(n).max.x + d.s.px(12);
+    if (end > shelf.slot.max.x + d.s.px(8)) out.push_back((box(n).max.x + end) / 2);
+  }
+  return out;
+}
+
+}  // namespace
+
 void draw_sources(const Drawn& d, const std::vector<Shelf>& shelves, std::span<const Box> taken) {
   constexpr float kLeft = 2, kRight = 12;  // logical: what a line keeps free, as a title may begin right of it
-  const float thick = std::max(1.0F, d.s.px(1.5F)), head = d.s.px(4.5F);
-  const auto way_from = [&](const Shelf& shelf, float least) -> std::optional<std::array<ImVec2, 4>> {
-    const auto way = shelf_way(shelf, least);
-    const Box down{{way[1].x - d.s.px(kLeft), way[1].y}, {way[1].x + d.s.px(kRight), way[2].y}};
-    const auto crosses = [&](const Box& box) { return meet(box, down); };
-    return std::ranges::any_of(taken, crosses) ? std::nullopt : std::optional(way);
+  const float thick = std::max(1.0F, d.s.px(1.5F)), head = d.s.px(4.5F), near = d.s.px(2), name = d.s.px(30);
+  const std::vector<Box> words = in_the_way(d);
+  const auto is_clear = [&](const Shelf& shelf, const std::array<ImVec2, 4>& way, bool far) {
+    const Box down{{way[1].x - d.s.px(kLeft), way[1].y}, {way[1].x + (far ? near : d.s.px(kRight)), way[2].y}};
+    if (std::ranges::any_of(taken, [&](const Box& box) { return meet(box, down); })) return false;
+    for (std::size_t n = 0; n + 1 < way.size(); ++n) {
+      const Box leg{{std::min(way[n].x, way[n + 1].x) - near, way[n].y - near},
+                    {std::max(way[n].x, way[n + 1].x) + near, way[n + 1].y + near}};
+      const auto crosses = [&](const Box& box) { return meet(box, leg); };
+      // Near its own slot the last one ends.
+      if (n < 2 || far) {
+        if (std::ranges::any_of(words, crosses)) return false;
+      }
+      const auto passes = [&](const Shelf& other) {
+        return &other != &shelf && meet({{other.box.min.x - name, other.box.min.y}, other.box.max}, leg);
+      };
+      if (far && std::ranges::any_of(shelves, passes)) return false;
+    }
+    return true;
   };
   for (const Shelf& shelf : shelves) {
     draw_shelf(d, shelf, shelves);
     const Box from = shelf.segment();
     d.ui.sources.push_back({shelf.of->slot, from.min.x, from.min.y, from.max.x, from.max.y});
-    auto found = way_from(shelf, 0);
-    // Past the card of what is on chip, which stands over Q.
-    if (!found && d.layout.has_chip) found = way_from(shelf, d.layout.chip.max.x + d.s.px(5));
+    std::optional<std::array<ImVec2, 4>> found;
+    for (const float least : places_of_way(d, shelf)) {
+      const auto way = shelf_way(shelf, least);
+      if (!is_clear(shelf, way, least > 0)) continue;
+      found = way;
+      break;
+    }
     if (!found) continue;
     std::array<ImVec2, 4>& way = *found;
+    d.ui.ways.push_back({shelf.of->slot, way[1].x - thick / 2, way[1].y, way[1].x + thick / 2, way[2].y});
     const ImU32 ink = colour_of(shelf.hue);
     ImVec2& end = shelf.stores ? way[0] : way[3];
     const ImVec2 tip = end;

@@ -128,6 +128,7 @@ void draw_title(const Drawn& d, const TileScene& tile, const TilePlace& place, b
   // Half a title, from under what passes over it, would be read as another.
   if (keeps_quiet(d, {{x, y}, {x + width + beside_title, place.box.min.y - d.s.px(3)}})) return;
   draw_runs(d.list, {x, y}, 14, title);
+  d.ui.titles.push_back({tile.slot, x, y, x + width + beside_title, place.box.min.y - d.s.px(3)});
   if (pencil) d.ui.pencils.push_back({tile.slot, x + width + d.s.px(3), y + d.s.px(9)});
 }
 
@@ -152,6 +153,7 @@ void draw_score_title(const Drawn& d, Column scores) {
   const float letter_top = place.box.min.y - d.s.px(20);
   const Box letter{{letter_left, letter_top}, {letter_left + runs_width(tile.title, 14), letter_top + d.s.px(17)}};
   if (!keeps_quiet(d, letter)) draw_runs(d.list, letter.min, 14, tile.title);
+  d.ui.titles.push_back({tile.slot, letter.min.x, letter.min.y, letter.max.x, letter.max.y});
   // "S 4", not a letter with an index.
   const float letter_end = letter_left + runs_width(tile.title, 14) + d.s.px(7);
   for (std::int32_t c = 0; c < d.scene.at.keys; ++c) {
@@ -414,8 +416,10 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   const bool pencils = panel.look.parts.none() && !panel.asks;
   const Drawn drawn{list, scene, layout, lit, panel.ui, s, moving ? &*moving : nullptr, pencils};
   panel.ui.pencils.clear();
+  panel.ui.titles.clear();
   draw_all(drawn);
   panel.ui.sources.clear();
+  panel.ui.ways.clear();
   if (!moving) {
     std::vector<Box> taken{layout.k.box, layout.v.box};  // what stands above the rows
     if (layout.has_chip && !scene.chip_folded) taken.push_back(layout.chip);

@@ -78,6 +78,8 @@ struct TilesUiState {
   std::shared_ptr<TilesScene> before;  // the step before, as long as this one moves
   std::vector<InFlight> flying;        // what is on its way in this frame
   std::vector<InFlight> sources;       // at rest: where in HBM it brought its tiles from, or stored them
+  std::vector<InFlight> ways;          // the upright legs of their lines
+  std::vector<InFlight> titles;        // of this frame, and the captions: no line crosses them
 
  private:
   std::shared_ptr<const Recording> recording_;
