@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/state/string/state_string.h"
 #include "kernels/model/ring.h"
@@ -198,6 +200,30 @@ TEST(RingWindow, ABackwardRingIsSteppedAndKept) {
   EXPECT_EQ(other->document.options, w.state().document.options);
   EXPECT_EQ(other->view.step.cursor, w.state().view.step.cursor);
   EXPECT_GT(other->view.step.cursor, 0U);
+}
+
+// A heading with nothing under it says nothing. Sixteen chunks are too narrow for a name each.
+TEST(RingWindow, TheMapOfManyRanksNamesSomeOfItsChunks) {
+  for (const auto& [width, height] : {std::pair{1280, 720}, {1440, 900}}) {
+    TestWindow w(width, height);
+    Document d = ring_document();
+    d.problem.Lq = d.problem.Lk = 32;
+    choose(d.options, kRanks, 8);
+    w.controller().update({SetProblem{d.problem, 0}, SetInputs{d.inputs, 0}, SetOptions{d.options, 0}});
+    w.draw_frames(4);
+    const DrawnText drawn;
+    w.draw_frames(1);
+    ASSERT_TRUE(drawn.texts().contains("keys: chunk and rank"));
+    EXPECT_TRUE(drawn.texts().contains("0 R0"));
+    std::vector<DrawnText::Place> names;
+    const auto heading = std::ranges::find(drawn.places(), "keys: chunk and rank", &DrawnText::Place::text);
+    for (const DrawnText::Place& p : drawn.places())
+      if (p.text.size() == 2 && p.text[0] == 'R' && p.top >= heading->bottom - 2 && p.top < heading->bottom + 30)
+        names.push_back(p);
+    EXPECT_GE(names.size(), 4U) << width;
+    for (std::size_t a = 0; a < names.size(); ++a)
+      for (std::size_t b = a + 1; b < names.size(); ++b) EXPECT_FALSE(names[a].meets(names[b])) << names[a].text;
+  }
 }
 
 }  // namespace

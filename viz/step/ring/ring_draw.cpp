@@ -134,16 +134,23 @@ void draw_label(const Place& p, const RingRankRow& row, const Box& box) {
   const std::string idle = row.idle ? tr("no work this turn") : "";
   for (const std::string* words : {&row.chunks, &row.row_words, &idle}) {
     if (words->empty()) continue;
-    y += draw_paragraph(p.list, {box.min.x, y}, room, 12, {{*words, Face::text, Token::dim, 0, false}},
-                        y + p.s.px(34) <= box.max.y ? 2 : 1);
+    const int lines = y + p.s.px(34) <= box.max.y ? 2 : 1;
+    std::string shown = *words;
+    // Of two spans neither is cut.
+    for (const std::string& brief : {phrase("rows {}", row.row_brief), row.row_brief})
+      if (words == &row.row_words && lines == 1 && text_width(Face::text, 12, shown) > room) shown = brief;
+    y += draw_paragraph(p.list, {box.min.x, y}, room, 12, {{shown, Face::text, Token::dim, 0, false}}, lines);
     if (y + p.s.px(15) > box.max.y) return;
   }
 }
 
 void draw_state(const Place& p, const RingRankRow& row, const RingState& state, float left, float top) {
-  if (p.x.m > 0) left = draw_rows(p, row, state.m, left, top, p.x.m);
-  if (p.x.l > 0) left = draw_rows(p, row, state.l, left, top, p.x.l);
-  if (p.x.o > 0) draw_rows(p, row, state.o, left + p.s.px(6), top, p.x.cell);
+  const float m = left, l = left + p.x.m, o = l + p.x.l + p.s.px(6);
+  if (p.x.m > 0) draw_cells(p, row, state.m, m, top, p.x.m);
+  if (p.x.l > 0) draw_cells(p, row, state.l, l, top, p.x.l);
+  if (p.x.o > 0) draw_rows(p, row, state.o, o, top, p.x.cell);
+  if (p.x.m > 0) frame_rows(p, row, state.m, m, top, p.x.m);
+  if (p.x.l > 0) frame_rows(p, row, state.l, l, top, p.x.l);
 }
 
 void draw_rank(const Place& p, std::size_t n) {

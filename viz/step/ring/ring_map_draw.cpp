@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include <fmt/format.h>
@@ -12,7 +13,8 @@
 namespace attn {
 namespace {
 
-constexpr float kLabels = 46, kMostSide = 30, kLeastSide = 8, kBar = 13, kLowBar = 12, kMapText = 11;  // logical
+constexpr float kLabels = 46, kMostSide = 30, kLeastSide = 8, kDashedFrom = 16, kBar = 13, kLowBar = 12,
+                kMapText = 11;         // logical
 constexpr float kDigitHeight = 0.72F;  // of a number's size
 constexpr float kDealName = 17;        // logical: over a deal's bars
 constexpr float kGapBelow = 2;         // logical: under each of the paragraphs
@@ -46,7 +48,8 @@ void draw_square(const Map& m, const RingSquare& square, const Box& box) {
     case RingSquareLook::hidden:
       return draw_hatch(m.list, box, faded(colour_of(Token::faint), 0.6F), 5);
     case RingSquareLook::later:
-      if (m.side > m.s.px(8))
+      // In small ones the dashes would cross the numbers.
+      if (m.side >= m.s.px(kDashedFrom))
         draw_dashed(m.list, box, colour_of(Token::faint), 2);
       else
         m.list->AddRectFilled(box.min, box.max, faded(colour_of(Token::faint), 0.2F));
@@ -67,17 +70,21 @@ void draw_square(const Map& m, const RingSquare& square, const Box& box) {
 
 void draw_axes(const Map& m) {
   const RingScene& scene = m.panel.scene;
-  const float wide = text_width(Face::mono, kMapText, "R00");
-  const std::int32_t every = m.side >= wide + m.s.px(2) ? 1 : 0;
-  for (std::int32_t n = 0; n < scene.chunks && every > 0; ++n) {
+  // Every so many chunks as leaves their names apart.
+  const auto every = [&](float need) { return std::max(1, static_cast<std::int32_t>(std::ceil(need / m.side))); };
+  const std::int32_t across = every(text_width(Face::mono, kMapText, "R00") + m.s.px(2)),
+                     down = every(m.s.px(kMapText));
+  for (std::int32_t n = 0; n < scene.chunks; ++n) {
     const std::string rank = fmt::format("R{}", scene.ring.rank_of_chunk(n));
     const Box column = square_box(m, 0, n), row = square_box(m, n, 0);
+    if (n % down == 0)
+      draw_text_in(m.list, {{m.origin.x - m.s.px(kLabels), row.min.y}, {m.origin.x - m.s.px(6), row.max.y}},
+                   Align::right, Face::mono, kMapText, colour_of(Token::dim), fmt::format("{} {}", n, rank));
+    if (n % across != 0) continue;
     draw_text_in(m.list, {{column.min.x, m.origin.y - m.s.px(28)}, {column.max.x, m.origin.y - m.s.px(15)}},
                  Align::centre, Face::mono, kMapText, colour_of(Token::dim), std::to_string(n));
     draw_text_in(m.list, {{column.min.x, m.origin.y - m.s.px(15)}, {column.max.x, m.origin.y - m.s.px(2)}},
                  Align::centre, Face::mono, kMapText, colour_of(Token::dim), rank);
-    draw_text_in(m.list, {{m.origin.x - m.s.px(kLabels), row.min.y}, {m.origin.x - m.s.px(6), row.max.y}}, Align::right,
-                 Face::mono, kMapText, colour_of(Token::dim), fmt::format("{} {}", n, rank));
   }
 }
 

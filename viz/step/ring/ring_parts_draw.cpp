@@ -30,21 +30,27 @@ void draw_blank(ImDrawList* list, const Box& box, CellLook look) {
   }
 }
 
-// With fewer decimals, or without the zero before the point, where it is too long; empty where that is not enough.
+// As a power of ten; what is next to zero and too long for that is said to be.
+std::string power_in_room(const Cell& cell, int room) {
+  std::string text = number_text(cell.value, {0, true});
+  if (text_length(text) > room && std::fabs(cell.value) < 0.05F) text = "≈0";
+  return text_length(text) <= room ? text : "";
+}
+
+}  // namespace
+
 std::string text_in_room(const Cell& cell, int room) {
   std::string text = cell.text;
   const double size = std::fabs(cell.value);
   for (int decimals = 2; text_length(text) > room; --decimals) {
-    if (decimals < (size < 10 ? 1 : 0)) return "";
+    if (decimals < (size < 10 ? 1 : 0)) return power_in_room(cell, room);
     text = number_text(cell.value, {decimals, false});
     const std::size_t zero = size < 1 ? text.find("0.") : std::string::npos;
     if (zero != std::string::npos && text_length(text) > room) text.erase(zero, 1);
-    if (text.find('e') != std::string::npos) return "";
+    if (text.find('e') != std::string::npos) return power_in_room(cell, room);
   }
   return text;
 }
-
-}  // namespace
 
 void draw_cell(ImDrawList* list, const Box& outer, Slot slot, const Cell& cell, bool numbers) {
   const Style& s = style();
@@ -105,7 +111,7 @@ float rows_bottom(const Place& p, const std::vector<std::int32_t>& rows, float t
   return rows.empty() ? top : row_top(p, rows, top, high, rows.size() - 1) + high;
 }
 
-float draw_rows(const Place& p, const RingRankRow& row, const RingGrid& grid, float left, float top, float cell) {
+float draw_cells(const Place& p, const RingRankRow& row, const RingGrid& grid, float left, float top, float cell) {
   const bool numbers = cell >= p.s.px(kNumbersFrom);
   const bool of_keys = slot_row(grid.slot).rows == SlotRows::keys;
   const std::vector<std::int32_t>& rows = of_keys ? row.sum_keys : row.rows;
@@ -118,10 +124,20 @@ float draw_rows(const Place& p, const RingRankRow& row, const RingGrid& grid, fl
       answer_pointer(p, row, grid, box, r, c);
     }
   }
+  return left + cell * static_cast<float>(grid.cols);
+}
+
+void frame_rows(const Place& p, const RingRankRow& row, const RingGrid& grid, float left, float top, float cell) {
+  if (!grid.made || grid.rows == 0) return;
+  const bool of_keys = slot_row(grid.slot).rows == SlotRows::keys;
   const float right = left + cell * static_cast<float>(grid.cols);
-  if (grid.made && grid.rows > 0)
-    draw_outline(p.list, Box{{left, top}, {right, rows_bottom(p, rows, top, high)}}.grown(p.s.px(2)),
-                 colour_of(Token::text), 2, 4);
+  const float bottom = rows_bottom(p, of_keys ? row.sum_keys : row.rows, top, of_keys ? p.keys : p.row);
+  draw_outline(p.list, Box{{left, top}, {right, bottom}}.grown(p.s.px(2)), colour_of(Token::text), 2, 4);
+}
+
+float draw_rows(const Place& p, const RingRankRow& row, const RingGrid& grid, float left, float top, float cell) {
+  const float right = draw_cells(p, row, grid, left, top, cell);
+  frame_rows(p, row, grid, left, top, cell);
   return right;
 }
 

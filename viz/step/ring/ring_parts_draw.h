@@ -55,8 +55,14 @@ struct Carried {
   TensorColour hue;
 };
 
-// Rows of queries or keys from `left` on, all of `cell`'s width; returns where they end.
+// Rows of queries or keys from `left` on, all of `cell`'s width; returns where they end. Their frame, where this step
+// made them, is drawn over what stands next to them: behind all cells, or with draw_rows() where nothing does.
+float draw_cells(const Place& p, const RingRankRow& row, const RingGrid& grid, float left, float top, float cell);
+void frame_rows(const Place& p, const RingRankRow& row, const RingGrid& grid, float left, float top, float cell);
 float draw_rows(const Place& p, const RingRankRow& row, const RingGrid& grid, float left, float top, float cell);
+// A number with fewer decimals, without the zero before the point, or as a power of ten, where it is longer than `room`
+// characters; empty where even that is.
+std::string text_in_room(const Cell& cell, int room);
 void draw_cell(ImDrawList* list, const Box& outer, Slot slot, const Cell& cell, bool numbers);
 // Where rows of so many keys end.
 float rows_bottom(const Place& p, const std::vector<std::int32_t>& rows, float top, float high);

@@ -38,6 +38,7 @@ struct RingSums {
 struct RingRankRow {
   std::int64_t rank = 0;
   std::string name, chunks, row_words;   // "Rank 1", "chunks 1 and 6", "rows 2 to 3, 12 to 13"
+  std::string row_brief;                 // "2–3, 12–13"
   std::vector<std::int32_t> rows, keys;  // of the whole tensors, as the grids have them
   std::int64_t here = 0;                 // whose keys it has
   std::optional<std::int64_t> next;      // whose are on their way to it

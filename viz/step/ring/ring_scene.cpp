@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
 #include "kernels/orders/backward/names.h"
@@ -17,13 +19,15 @@
 namespace attn {
 namespace {
 
-// "2 to 3, 12 to 13".
-std::string spans_words(const std::vector<std::int32_t>& rows) {
+// "2 to 3, 12 to 13"; brief: "2–3, 12–13".
+std::string spans_words(const std::vector<std::int32_t>& rows, bool brief) {
   std::string words;
   for (std::size_t n = 0; n < rows.size();) {
     std::size_t end = n + 1;
     while (end < rows.size() && rows[end] == rows[end - 1] + 1) ++end;
-    const std::string span = end - n == 1 ? std::to_string(rows[n]) : phrase("{} to {}", rows[n], rows[end - 1]);
+    const std::string span = end - n == 1 ? std::to_string(rows[n])
+                             : brief      ? fmt::format("{}–{}", rows[n], rows[end - 1])
+                                          : phrase("{} to {}", rows[n], rows[end - 1]);
     words = words.empty() ? span : phrase("{}, {}", words, span);
     n = end;
   }
@@ -194,7 +198,8 @@ class Builder {
     row.name = phrase("Rank {}", rank);
     row.chunks = ring().zigzag ? phrase("chunks {} and {}", ring().chunk(rank, 0), ring().chunk(rank, 1))
                                : phrase("chunk {}", ring().chunk(rank, 0));
-    row.row_words = phrase("rows {}", spans_words(row.rows));
+    row.row_words = phrase("rows {}", spans_words(row.rows, false));
+    row.row_brief = spans_words(row.rows, true);
     if (!scene_.dense.empty()) return scene_.ranks.push_back(std::move(row));
     row.q = cells_.inputs(Slot::q, rec_.inputs.q, p.Hq, at_.h, p.Lq, row.rows, p.D);
     const std::int64_t kv = p.kv_head(at_.h);

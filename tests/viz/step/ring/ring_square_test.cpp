@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+
+#include "viz/draw/number_text.h"
+#include "viz/step/ring/ring_parts_draw.h"
 
 namespace attn {
 namespace {
@@ -54,6 +58,25 @@ TEST(RingSquare, TheNumberOfACutSquareLiesWithinItsTriangle) {
   EXPECT_FALSE(ring_square_number({{0, 0}, {15, 15}}, true, digits, 1.5F));
   EXPECT_TRUE(ring_square_number({{0, 0}, {15, 15}}, false, digits, 1.5F));
   EXPECT_FALSE(ring_square_number({{0, 0}, {8, 8}}, false, digits, 1.5F));
+}
+
+// Beside numbers an empty cell would read as one that holds nothing.
+TEST(RingCell, ANumberNextToZeroIsNotLeftOut) {
+  const auto text = [](float value, const char* shown, int room) {
+    Cell cell;
+    cell.value = value;
+    cell.text = shown;
+    return rings::text_in_room(cell, room);
+  };
+  EXPECT_EQ(text(0.0012F, "0.001", 4), "1e−3");
+  EXPECT_EQ(text(-0.0012F, "−0.001", 4), "≈0");
+  EXPECT_EQ(text(-0.0012F, "−0.001", 5), "−1e−3");
+  EXPECT_EQ(text(0.456F, "0.456", 4), "0.46");
+  EXPECT_EQ(text(-12345, "−12345", 5), "−1e4");
+  for (float value = 0.9F; value > 1e-6F; value *= 0.7F)
+    for (const float signed_value : {value, -value})
+      EXPECT_NE(text(signed_value, significant_text(static_cast<double>(signed_value), 1).c_str(), 4), "")
+          << signed_value;
 }
 
 }  // namespace
