@@ -140,13 +140,21 @@ std::string cell_text(double value, double bound, const ColumnFormat& column) {
   const int power = leading_power(value, digits);
   const int shown = power + 1 + column.decimals;  // significant digits that the column's decimals would show
   if (shown > digits) {
-    // Fewer than the column: the bound does not carry them.
-    const NumberFormat own = format_of(value, digits);
-    return number_text(value, own);
+    // Fewer than the column: the bound does not carry them, nor, of a large one, the cell.
+    for (int n = digits; n > 0; --n) {
+      std::string text = number_text(value, format_of(value, n));
+      if (column.room == 0 || text_length(text) <= column.room) return text;
+    }
+    return number_text(value, power >= 4 ? NumberFormat{0, true} : format_of(value, digits));
   }
   std::string fixed = number_text(value, {column.decimals, false});
   if (shown >= 2 || column.room == 0) {
     if (column.room == 0 || text_length(fixed) <= column.room) return fixed;
+  }
+  // Of a column without decimals, because of a large number, a small one has one of its own.
+  if (power == 0 && shown < 2 && digits >= 2) {
+    std::string text = number_text(value, {1, false});
+    if (text_length(text) <= column.room) return text;
   }
   // Without the zero before the point both signs have one form: ".06" and "−.06".
   const bool bare = power < 0 && column.room - 2 >= -power;

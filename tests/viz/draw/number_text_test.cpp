@@ -126,6 +126,26 @@ TEST(NumberText, BothSignsOfASmallNumberHaveOneForm) {
   EXPECT_EQ(cell_text(0.0596, 0.004, column), ".06");
 }
 
+// One number of five digits before the point leaves the column no decimals; the others still show what they are.
+TEST(NumberText, ASmallNumberBesideALargeOneKeepsADecimal) {
+  const float values[] = {12345.678F, 0.3F, -1.8F, 1.7F};
+  for (const int room : {4, 5}) {
+    const ColumnFormat column = column_format(values, {}, room, -1);
+    EXPECT_EQ(cell_text(-1.8F, 0, column), "−1.8") << room;
+    EXPECT_EQ(cell_text(1.7F, 0, column), "1.7") << room;
+  }
+}
+
+// 1.0667e8 has more digits than any bound allows; the cell allows fewer.
+TEST(NumberText, ALargeNumberHasTheDigitsThatItsCellHolds) {
+  const float values[] = {1.0667e8F, 1};
+  const auto text = [&](int room) { return cell_text(1.0667e8F, 0, column_format(values, {}, room, -1)); };
+  EXPECT_EQ(text(8), "1.0667e8");
+  EXPECT_EQ(text(6), "1.07e8");
+  EXPECT_EQ(text(5), "1.1e8");
+  EXPECT_EQ(text(4), "1e8");
+}
+
 TEST(NumberText, InputsPrintAsTyped) {
   const float tenths[] = {0.5F, 1.5F, -2.0F}, thirds[] = {1.0F / 3};
   EXPECT_EQ(natural_decimals(tenths), 1);
