@@ -117,6 +117,17 @@ std::string arc_share_text(double share) {
   return significant_text(percent, percent < 10 ? 2 : 3) + " %";
 }
 
+std::string arc_share_text(double share, float room, const std::function<float(const std::string&)>& width) {
+  const bool with_sign = width("88.8 %") <= room;
+  const auto signless = [](std::string text) { return text.substr(0, text.find(" %")); };
+  const std::string text = arc_share_text(share), shown = with_sign ? text : signless(text);
+  if (width(shown) <= room) return shown;
+  if (share < kFaintBelow || !std::isfinite(share)) return {};
+  const std::string whole = fmt::format("{:.0f} %", share * 100);
+  if (with_sign && width(whole) <= room) return whole;
+  return width(signless(whole)) <= room ? signless(whole) : std::string();
+}
+
 std::string arc_words(const SentenceScene& scene, const SentenceHead& head, std::int32_t key) {
   const auto arc = std::ranges::find(head.arcs, key, &SentenceArc::key);
   const std::string& named = scene.words[static_cast<std::size_t>(key)].word;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,5 +53,9 @@ SentenceScene sentence_scene(const Recording& rec, const StepPlace& at, bool toy
 std::string arc_words(const SentenceScene& scene, const SentenceHead& head, std::int32_t key);
 // "31 %", "0.12 %": as much as can be read.
 std::string arc_share_text(double share);
+// The same where its neighbours stand near: in `room`, without its sign where that has none of the usual numbers, or
+// rounded to a whole one; empty where there is none for it.
+constexpr double kFaintBelow = 0.005;  // a share
+std::string arc_share_text(double share, float room, const std::function<float(const std::string&)>& width);
 
 }  // namespace attn

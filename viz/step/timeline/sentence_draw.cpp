@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 #include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
@@ -17,8 +15,7 @@
 namespace attn {
 namespace {
 
-constexpr float kLine = 18, kWord = 26, kShare = 15, kMostGap = 8;  // logical
-constexpr float kFaintBelow = 0.005F;                               // a share
+constexpr float kLine = 18, kWord = 26, kShare = 15, kMostGap = 8, kShareGap = 7;  // logical
 
 struct Frame {
   ImDrawList* list;
@@ -93,15 +90,12 @@ void draw_live_frame(const Frame& f) {
   draw_outline(f.list, Box{first->min, last->max}.grown(f.s.px(4)), colour_of(Token::text), 2, 8);
 }
 
-// What stands between a word and the end of its arc; empty: there is no room for it.
+// What stands between a word and the end of its arc; empty: there is no room for it, apart from its neighbour's. Where
+// the words are too narrow for the sign of any of them, none has one.
 std::string share_at(const Frame& f, const SentenceArc& arc) {
-  const float room = f.words[static_cast<std::size_t>(arc.key)].width() + f.s.px(kMostGap / 2);
-  std::string text = arc_share_text(arc.share);
-  if (text_width(Face::mono, 11, text) <= room) return text;
-  if (arc.share < kFaintBelow || !std::isfinite(arc.share)) return {};
-  std::string whole = fmt::format("{:.0f} %", arc.share * 100);
-  if (text_width(Face::mono, 11, whole) > room) whole.resize(whole.size() - 2);
-  return text_width(Face::mono, 11, whole) <= room ? whole : std::string();
+  const float pitch = f.words.size() > 1 ? f.words[1].min.x - f.words[0].min.x : f.words[0].width();
+  return arc_share_text(arc.share, pitch - f.s.px(kShareGap),
+                        [](const std::string& text) { return text_width(Face::mono, 11, text); });
 }
 
 struct Curve {

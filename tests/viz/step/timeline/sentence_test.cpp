@@ -155,5 +155,20 @@ TEST(Sentence, PercentsNeverReadAsNothingOrAll) {
   EXPECT_NE(arc_share_text(1e-9), "0 %");
 }
 
+// Six pixels a letter: "17.1 %" takes 36.
+TEST(Sentence, PercentsOfNarrowWordsGoWithoutTheirSign) {
+  const auto width = [](const std::string& text) { return 6 * static_cast<float>(text.size()); };
+  const auto text = [&](double share, float room) { return arc_share_text(share, room, width); };
+  EXPECT_EQ(text(0.171, 36), "17.1 %");
+  EXPECT_EQ(text(0.99987, 36), "100 %");
+  for (const float room : {35.0F, 24.0F}) {
+    EXPECT_EQ(text(0.171, room), "17.1");
+    EXPECT_EQ(text(0.0085, room), "0.85");  // alike beside it, though its sign would fit
+  }
+  EXPECT_EQ(text(0.171, 20), "17");
+  EXPECT_EQ(text(0.171, 10), "");
+  EXPECT_EQ(text(0.0001234, 20), "") << "rounded it would read as nothing";
+}
+
 }  // namespace
 }  // namespace attn
