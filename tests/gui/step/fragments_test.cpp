@@ -1,11 +1,13 @@
 // Step's chart of fragments under the hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 
 #include "imgui_internal.h"
 #include "kernels/ladder.h"
+#include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
 
 namespace attn {
@@ -73,6 +75,25 @@ TEST(FragmentsChart, EveryTileIsDrawnAtEverySize) {
       }
     }
   }
+}
+
+// Rows of many chunks are high: what stands under their maps can be scrolled to.
+TEST(FragmentsChart, TheWordsUnderTheMapsCanBeReadToTheirEnd) {
+  TestWindow w(1280, 720);
+  Problem p = w.state().document.problem;
+  p.D = p.Dv = 128;
+  w.controller().update(
+      {SetProblem{p, 0}, ChooseStepChart{StepChart::fragments}, ChooseFragment{"flash_tf32x3", FragmentTile::v}});
+  w.draw_frames(4);
+  ASSERT_NE(fragments(), nullptr);
+  ImGui::SetScrollY(fragments(), fragments()->ScrollMax.y);
+  w.draw_frames(2);
+  const DrawnText drawn;
+  w.draw_frames(1);
+  const auto end = std::ranges::find_if(drawn.places(),
+                                        [](const DrawnText::Place& place) { return place.text.ends_with("element."); });
+  ASSERT_NE(end, drawn.places().end());
+  EXPECT_GE(end->bottom - end->top, 12) << "letters of 12 pixels are whole";
 }
 
 }  // namespace

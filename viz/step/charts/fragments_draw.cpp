@@ -20,7 +20,7 @@ namespace {
 
 // Logical pixels.
 constexpr float kGap = 28, kLane = 27, kLanesAcross = 4, kLanesDown = 8, kLabel = 18, kLeastCell = 17, kMostCell = 32;
-constexpr float kLeastMap = 12, kMostMap = 24, kWideMap = 32, kNumberWide = 15, kLeastMaps = 200;
+constexpr float kLeastMap = 11, kMostMap = 24, kWideMap = 32, kNumberWide = 15, kFramedFrom = 20, kLeastMaps = 200;
 
 // What is lit: a lane, and of the tile the cell that is pointed at, where one is.
 struct Lit {
@@ -175,25 +175,27 @@ void draw_map(ImDrawList* list, const Box& in, float head, ImVec2 cell, const Fr
     const std::int32_t quad = c.first_bank / 4;
     list->AddRectFilled(box.min, box.max, faded(text, 0.03F + 0.045F * static_cast<float>(quad)));
     const bool taken = c.moment >= 0 && c.moment == moment;
-    if (taken) {
-      list->AddRectFilled(box.min, box.max, faded(colour(s.theme, scene.hue), 0.4F));
-      draw_outline(list, box, colour(s.theme, scene.hue), 1.25F);
-    }
+    // A frame has room around a number, or it would be read with it.
+    const bool framed = taken && cell.x >= s.px(kFramedFrom) && cell.y >= s.px(kFramedFrom - 4);
+    const ImU32 hue = colour(s.theme, scene.hue);
+    if (taken) list->AddRectFilled(box.min, box.max, faded(hue, framed ? 0.4F : 1));
+    if (framed) draw_outline(list, box, hue, 1.25F);
+    const ImU32 ink = taken && !framed ? text_on(hue) : taken || quad >= 3 ? text : dim;  // on light grey: brighter
     if (cell.x >= s.px(kNumberWide))
-      draw_text_in(list, box, Align::centre, Face::mono, 11, taken || quad >= 3 ? text : dim,
-                   fmt::format("{}", c.first_bank));  // on light grey: brighter
+      draw_text_in(list, box, Align::centre, Face::mono, 11, ink, fmt::format("{}", c.first_bank));
   }
 }
 
-void draw_maps(ImDrawList* list, const Layout& l, const FragmentScene& scene, const Lit& lit) {
+// Returns where they and what is said of them end.
+float draw_maps(ImDrawList* list, const Layout& l, const FragmentScene& scene, const Lit& lit) {
   const Style& s = style();
   float y = l.maps.min.y;
   y += draw_paragraph(list, {l.maps.min.x, y}, l.maps.width(), 13, {{scene.shared, Face::text, Token::dim, 0, false}},
                       5);
-  if (scene.maps[0].cells.empty()) return;
-  y += s.px(8);
+  if (scene.maps[0].cells.empty()) return y;
+  y += s.px(6);
   const auto rows = static_cast<float>(scene.maps[0].rows), width = static_cast<float>(scene.maps[0].width);
-  const float gap = s.px(20), legend = s.px(38), half_width = (l.maps.width() - gap) / 2;
+  const float gap = s.px(20), between = s.px(6), legend = s.px(38), half_width = (l.maps.width() - gap) / 2;
   const auto head_in = [&](float room) {
     float head = 0;
     for (const BankMap& map : scene.maps) head = std::max(head, draw_map_head(nullptr, {}, room, map, false));
@@ -204,21 +206,23 @@ void draw_maps(ImDrawList* list, const Layout& l, const FragmentScene& scene, co
   const bool stacked = beside < s.px(kLeastMap);
   const float head = head_in(stacked ? l.maps.width() : half_width);
   const float room =
-      stacked ? std::min(l.maps.width() / width, ((l.maps.max.y - y - legend) / 2 - head) / rows) : beside;
+      stacked ? std::min(l.maps.width() / width, ((l.maps.max.y - y - legend - between) / 2 - head) / rows) : beside;
   const float cell = std::floor(std::clamp(room, s.px(kLeastMap), s.px(kMostMap)));
   // Low rows get wide chunks: a number needs width, and a narrow tile has it.
   const float each = (stacked ? l.maps.width() : (l.maps.width() - gap) / 2) / width;
-  const float chunk = std::floor(std::clamp(each, cell, std::max(cell, s.px(kWideMap))));
+  // Of many the chunks are narrower than high, so that all of them stand in the card.
+  const float chunk = each < s.px(kLeastCell / 2) ? each : std::floor(std::min(each, std::max(cell, s.px(kWideMap))));
   const float half = std::max(chunk * width, std::floor((l.maps.width() - gap) / 2));
   for (std::size_t n = 0; n < scene.maps.size(); ++n) {
     const float step = static_cast<float>(n);
     const ImVec2 at{l.maps.min.x + (stacked ? 0 : step * (half + gap)),
-                    y + (stacked ? step * (head + cell * rows + s.px(10)) : 0)};
+                    y + (stacked ? step * (head + cell * rows + between) : 0)};
     const ImVec2 end{at.x + (stacked ? l.maps.width() : half_width), at.y + head + cell * rows};
     draw_map(list, {at, end}, head, {chunk, cell}, scene, scene.maps[n], lit);
   }
-  y += (stacked ? 2 : 1) * (head + cell * rows + s.px(8));
-  draw_paragraph(list, {l.maps.min.x, y}, l.maps.width(), 12,
+  y += (stacked ? 2 : 1) * (head + cell * rows + between);
+  return y + draw_paragraph(
+                 list, {l.maps.min.x, y}, l.maps.width(), 12,
                  {word(chunk >= s.px(kNumberWide)
                            ? tr("A cell is a chunk of 16 bytes, numbered by the first of its four banks. Highlighted: "
                                 "everything that is requested at the same moment as this element.")
@@ -312,10 +316,10 @@ void draw_fragments(const Box& in, std::string_view kernel, const FragmentScene&
     draw_tile(list, l, scene, lit);
     draw_lanes(list, l, scene, lit);
     draw_words(list, l, scene, lit, commands);
-    draw_maps(list, l, scene, lit);
-    const float bottom = std::max(l.tile.max.y, l.below ? l.maps.min.y + s.px(260) : l.lanes.max.y);
+    const float bottom = std::max({l.tile.max.y, l.lanes.max.y, draw_maps(list, l, scene, lit)});
     ImGui::SetCursorScreenPos(at);
-    ImGui::Dummy({1, std::min(std::max(bottom - at.y, 1.0F), height)});
+    ImGui::Dummy({1, std::max(bottom - at.y, 1.0F)});
+    fade_where_more();
   }
   ImGui::EndChild();
 }
