@@ -61,6 +61,14 @@ void draw_axis(const Frame& f, float left) {
   label(f.zero, "0");
 }
 
+// On a patch of its column's ground: the axis's lines do not run through it.
+void draw_value(const Frame& f, const HindsightTile& tile, ImVec2 at, Face face) {
+  const Style& s = style();
+  const Box patch{{at.x - s.px(2), at.y}, {at.x + text_width(face, 12, tile.text) + s.px(2), at.y + s.px(16)}};
+  f.list->AddRectFilled(patch.min, patch.max, colour_of(tile.live ? Token::band : Token::card));
+  draw_text(f.list, at, face, 12, colour_of(Token::text), tile.text);
+}
+
 void draw_points(const Frame& f) {
   const Style& s = style();
   const ImU32 hue = colour_of(TensorColour::o);
@@ -94,13 +102,13 @@ void draw_points(const Frame& f) {
     if (width + s.px(6) > b - a) continue;
     // Beside the point, so that its stem does not run through the digits; above it where there is no room.
     if (x + radius + s.px(6) + width < b) {
-      draw_text(f.list,
-                {x + radius + s.px(6), std::max(y - s.px(tile.difference > 0 ? 8 : 18), f.plot.min.y - s.px(14))}, face,
-                12, colour_of(Token::text), tile.text);
+      draw_value(f, tile,
+                 {x + radius + s.px(6), std::max(y - s.px(tile.difference > 0 ? 8 : 18), f.plot.min.y - s.px(14))},
+                 face);
       continue;
     }
     const float above = y - s.px(22) < f.plot.min.y - s.px(14) ? y + s.px(7) : y - s.px(22);
-    draw_text(f.list, {x - width / 2, above}, face, 12, colour_of(Token::text), tile.text);
+    draw_value(f, tile, {x - width / 2, above}, face);
   }
 }
 
