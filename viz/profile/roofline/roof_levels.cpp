@@ -96,8 +96,8 @@ void put_roofs(RoofLevelPicture& p, const Roofline& roof, const Scale& scale) {
 }
 
 // About the upper end of its way first, then down along it.
-std::vector<LabelBox> places_of(const RoofWay& way, float width, float height, float roof) {
-  const float gap = height * 0.27F;  // as the letters grow
+std::vector<LabelBox> places_of(const RoofWay& way, float width, float height, float line, float roof) {
+  const float gap = line * 0.54F;  // as the letters grow
   std::vector<LabelBox> places;
   const auto add = [&](float left, float top) { places.push_back({left, top, left + width, top + height}); };
   const float right = way.to.x + gap, left = way.to.x - gap - width, length = way.from.y - way.to.y;
@@ -114,6 +114,42 @@ std::vector<LabelBox> places_of(const RoofWay& way, float width, float height, f
   for (const float x : {way.from.x - width / 2, right, left})
     for (int n = 0; n < 4; ++n) add(x, way.from.y + gap + (height + 2) * static_cast<float>(n));
   return places;
+}
+
+// Whether all have a place that is clear; `taken` gets them. With the share alone those that have none have no label.
+bool place_ways(RoofLevelPicture& p, const LabelBox& plot, float line,
+                const std::function<float(std::string_view)>& width, float level_roof, std::vector<LabelBox>& taken) {
+  // Those with the shortest ways have the least choice.
+  std::vector<RoofWay*> by_length;
+  by_length.reserve(p.ways.size());
+  for (RoofWay& way : p.ways) by_length.push_back(&way);
+  std::ranges::stable_sort(by_length, {}, [](const RoofWay* way) { return way->from.y - way->to.y; });
+  for (RoofWay* way : by_length) {
+    const bool brief = way->of.empty();
+    const float wide = brief ? width(way->share) : std::max(width(way->share), width(way->of));
+    // Beside another's ring they would be read as its.
+    std::vector<LabelBox> kept = taken;
+    const float apart = line * 0.93F;
+    std::vector<LabelPoint> own, others;
+    for (const RoofWay& other : p.ways) {
+      if (&other != way)
+        kept.push_back({other.to.x - apart, other.to.y - apart, other.to.x + apart, other.to.y + apart});
+      for (const float part : {0.0F, 0.25F, 0.5F, 0.75F, 1.0F})
+        (&other == way ? own : others).push_back({other.to.x, other.to.y + (other.from.y - other.to.y) * part});
+    }
+    std::vector<LabelBox> places = places_of(*way, wide, (brief ? 1 : 2) * line, line, level_roof);
+    if (brief) places = beside_own(places, own, others, plot);
+    way->label = place_label(places, kept, plot);
+    const auto met = [&](const LabelBox& box) { return overlap(way->label, box) > 0; };
+    if (std::ranges::any_of(taken, met)) {
+      if (!brief) return false;
+      way->share.clear();
+      continue;
+    }
+    const float side = line * 0.4F;  // from what stands on the same line
+    taken.push_back({way->label.left - side, way->label.top, way->label.right + side, way->label.bottom});
+  }
+  return true;
 }
 
 }  // namespace
@@ -153,21 +189,13 @@ RoofLevelPicture level_picture(const Roofline& roof, const std::string& kernel, 
     for (const RoofPoint& end : {way.from, way.to})
       taken.push_back({end.x - line / 2, end.y - line / 2, end.x + line / 2, end.y + line / 2});
   }
-  // Those with the shortest ways have the least choice.
-  std::vector<RoofWay*> by_length;
-  by_length.reserve(p.ways.size());
-  for (RoofWay& way : p.ways) by_length.push_back(&way);
-  std::ranges::stable_sort(by_length, {}, [](const RoofWay* way) { return way->from.y - way->to.y; });
-  for (RoofWay* way : by_length) {
-    const float wide = std::max(width(way->share), width(way->of));
-    // Beside another's ring they would be read as its.
-    std::vector<LabelBox> kept = taken;
-    const float apart = line * 0.93F;
-    for (const RoofWay& other : p.ways)
-      if (&other != way)
-        kept.push_back({other.to.x - apart, other.to.y - apart, other.to.x + apart, other.to.y + apart});
-    way->label = place_label(places_of(*way, wide, 2 * line, level_roof), kept, plot);
-    taken.push_back(way->label);
+  const std::size_t lines = taken.size();
+  // In a low picture there is less room: the share alone, and what has no place even then is said under the picture.
+  for (const bool brief : {false, true}) {
+    taken.resize(lines);
+    if (brief)
+      for (RoofWay& way : p.ways) way.of.clear();
+    if (place_ways(p, plot, line, width, level_roof, taken)) break;
   }
   const float wide = width(p.name);
   std::vector<LabelBox> places;

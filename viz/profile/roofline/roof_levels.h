@@ -21,8 +21,8 @@ struct RoofWay {
   RoofPoint from, to;
   bool nearest = false;     // of all of them
   bool arithmetic = false;  // its roof is level
-  std::string share, of;    // "L2 7.76 %", "of 7.81 TB/s"
-  LabelBox label;           // of the two lines
+  std::string share, of;    // "L2 7.76 %", "of 7.81 TB/s"; in a low picture less, or nothing
+  LabelBox label;           // of the lines
   std::string tip;
 };
 struct RoofStroke {

@@ -28,6 +28,7 @@ namespace {
 constexpr float kAxisText = 11.5F, kLabelText = 12, kLineHeight = 15;  // logical pixels
 // How far labels, and whatever else is drawn, may stand over the chart's edge.
 constexpr float kOverTop = 4, kOverEdge = 8;
+constexpr float kApart = 6;  // logical: labels on one line
 
 int format_tick(double value, char* buffer, int size, void*) {
   return std::snprintf(buffer, static_cast<std::size_t>(size), "%.6g", value);
@@ -88,9 +89,11 @@ class Labels {
     candidates.reserve(places.size());
     for (const ImVec2 at : places) candidates.push_back({at.x, at.y, at.x + width, at.y + style().px(kLineHeight)});
     if (!own.empty()) candidates = beside_own(candidates, own, others, inside_);
-    taken_.push_back(place_label(candidates, taken_, inside_));
-    back(taken_.back());
-    return {taken_.back().left, taken_.back().top};
+    const LabelBox box = place_label(candidates, taken_, inside_);
+    back(box);
+    const float apart = style().px(kApart);
+    taken_.push_back({box.left - apart, box.top, box.right + apart, box.bottom});
+    return {box.left, box.top};
   }
   float left() const { return inside_.left; }
   float right() const { return inside_.right; }
@@ -302,15 +305,15 @@ void draw_name(ImDrawList& list, const Roofline& roof, const RoofDot& dot, Label
   const float middle = r.y - s.px(8), under = r.y + s.px(9), over = r.y - s.px(25);
   std::vector<ImVec2> places;
   if (r.x + gap + width <= labels.right()) places.emplace_back(r.x + gap, middle);
-  for (const ImVec2 at :
-       {ImVec2(r.x - width / 2, under), ImVec2(r.x - width / 2, over), ImVec2(r.x, under), ImVec2(r.x, over),
-        ImVec2(r.x - width, under), ImVec2(r.x - width, over), ImVec2(l.x - gap - width, middle),
-        ImVec2(l.x - gap - width, over), ImVec2(l.x - gap - width, under), ImVec2(r.x + gap, over),
-        ImVec2(r.x + gap, under), ImVec2(r.x - width, under + s.px(kLineHeight)),
-        ImVec2(r.x - width, over - s.px(kLineHeight)), ImVec2(r.x - width / 2, over - s.px(6)),
-        ImVec2(r.x - width / 2, over - s.px(kLineHeight)),
-        // Just over a roof that goes through its mark, and just under it.
-        ImVec2(l.x - gap - width, r.y - s.px(kLineHeight + 0.5F)), ImVec2(l.x - gap - width, r.y + s.px(3))})
+  for (const ImVec2 at : {ImVec2(r.x - width / 2, under), ImVec2(r.x - width / 2, over), ImVec2(r.x, under),
+                          ImVec2(r.x, over), ImVec2(r.x - width, under), ImVec2(r.x - width, over),
+                          ImVec2(l.x - gap - width, middle), ImVec2(l.x - gap - width, over),
+                          ImVec2(l.x - gap - width, under), ImVec2(r.x + gap, over), ImVec2(r.x + gap, under),
+                          ImVec2(r.x - width, under + s.px(kLineHeight)), ImVec2(r.x - width, over - s.px(kLineHeight)),
+                          ImVec2(r.x - width / 2, over - s.px(6)), ImVec2(r.x - width / 2, over - s.px(kLineHeight)),
+                          // Just over a roof that goes through its mark, and just under it.
+                          ImVec2(l.x - gap - width, r.y - s.px(kLineHeight + 0.5F)),
+                          ImVec2(l.x - gap - width, r.y + s.px(3)), ImVec2(l.x - gap - width, r.y + s.px(6))})
     places.push_back(at);
   draw_text(&list, labels.place(places, width, marks_of(dot), marks_of_others(roof, dot)), face, kLabelText,
             colour(s.theme, dot.chosen ? Token::text : Token::dim), words);
