@@ -15,6 +15,7 @@
 #include "viz/draw/marks.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/profile/source/code_draw.h"
 #include "viz/profile/source/phase_hue_draw.h"
 
 namespace attn {
@@ -328,6 +329,8 @@ void draw_lab_editor(const LabScene& scene, const LabView& lab, LabUiState& ui, 
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
       if (ImGui::BeginChild("lab_lines", {0, 0}, 0, ImGuiWindowFlags_HorizontalScrollbar)) {
         ui.difference ? draw_difference(scene) : draw_text_field(scene, lab, ui, commands);
+        fade_where_more();
+        fade_long_lines();
       }
       ImGui::EndChild();
       ImGui::PopStyleVar();

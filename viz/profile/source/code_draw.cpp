@@ -150,6 +150,16 @@ float code_height(const CodeScene& code) {
   return kHeads + head + bar + kRow * static_cast<float>(std::max<std::size_t>(code.rows.size(), 2));
 }
 
+void fade_long_lines() {
+  if (ImGui::GetScrollX() >= ImGui::GetScrollMaxX() - 1) return;
+  const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+  const float bar = ImGui::GetStyle().ScrollbarSize;
+  const float right = at.x + size.x - (ImGui::GetScrollMaxY() > 0 ? bar : 0);
+  const ImU32 full = colour(style().theme, Token::card), none = faded(full, 0);
+  ImGui::GetWindowDrawList()->AddRectFilledMultiColor({right - style().px(22), at.y}, {right, at.y + size.y - bar},
+                                                      none, full, full, none);
+}
+
 void draw_code(const CodeScene& code, CodeKind kind, SourceUiState& ui, ImVec2 size, Commands& commands) {
   const Style& s = style();
   if (begin_card("profile_code", size)) {

@@ -17,4 +17,7 @@ float state_column(float room, float widest_text, float widest_state, float leas
 // A card of `size` pixels. Of a line that was just chosen the hottest instruction is in sight.
 void draw_code(const CodeScene& code, CodeKind kind, SourceUiState& ui, ImVec2 size, Commands& commands);
 
+// The right edge of a window of lines goes pale where they go on. Called behind its content.
+void fade_long_lines();
+
 }  // namespace attn

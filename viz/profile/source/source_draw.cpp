@@ -21,6 +21,7 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/profile/source/code_draw.h"
 #include "viz/profile/source/phase_hue_draw.h"
 
 namespace attn {
@@ -372,6 +373,7 @@ void draw_source(const SourceScene& scene, const ProfileView& view, SourceUiStat
         follow(scene, shown, text_room, ui);
         draw_rows(scene, g, shown, ImGui::GetWindowWidth(), commands);
         fade_where_more();
+        fade_long_lines();
       }
       ImGui::EndChild();
       ImGui::PopStyleVar();
