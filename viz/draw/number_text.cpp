@@ -151,10 +151,12 @@ std::string cell_text(double value, double bound, const ColumnFormat& column) {
   if (shown >= 2 || column.room == 0) {
     if (column.room == 0 || text_length(fixed) <= column.room) return fixed;
   }
-  // Of a column without decimals, because of a large number, a small one has one of its own.
-  if (power == 0 && shown < 2 && digits >= 2) {
-    std::string text = number_text(value, {1, false});
-    if (text_length(text) <= column.room) return text;
+  // Of a column without decimals, because of a large number, a small one has its own; both signs as many.
+  if (column.decimals == 0 && power <= 0 && power >= -2 && digits >= 2) {
+    const int decimals = power == 0 ? 1 : std::min(column.room - 2, digits - 1 - power);
+    std::string text = number_text(value, {decimals, false});
+    if (const std::size_t zero = power < 0 ? text.find("0.") : text.npos; zero != text.npos) text.erase(zero, 1);
+    if (decimals >= 1 - power && text_length(text) <= column.room) return text;
   }
   // Without the zero before the point both signs have one form: ".06" and "−.06".
   const bool bare = power < 0 && column.room - 2 >= -power;

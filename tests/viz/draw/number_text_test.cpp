@@ -133,6 +133,8 @@ TEST(NumberText, ASmallNumberBesideALargeOneKeepsADecimal) {
     const ColumnFormat column = column_format(values, {}, room, -1);
     EXPECT_EQ(cell_text(-1.8F, 0, column), "−1.8") << room;
     EXPECT_EQ(cell_text(1.7F, 0, column), "1.7") << room;
+    EXPECT_EQ(cell_text(0.3F, 0, column), room == 4 ? ".30" : ".300");
+    EXPECT_EQ(cell_text(-0.3F, 0, column), room == 4 ? "−.30" : "−.300");
   }
 }
 
