@@ -25,6 +25,9 @@ void settings(const State& state, Commands& commands) {
     item(phrase("Text and tiles at {} %", percent).c_str(), percent == 100 ? "Ctrl+0" : nullptr, SetScale{scale},
          commands, state.preferences.scale == scale);
   }
+  menu_separator();
+  const bool still = state.preferences.reduced_motion;
+  item(tr("Reduce motion"), nullptr, SetReducedMotion{!still}, commands, still);
   end_submenu();
 }
 

@@ -32,6 +32,15 @@ TEST(BarMenu, HasOpenSaveExportSettingsAndTheLogInEveryWorkspace) {
       ctx->ItemClick(before == Theme::dark ? "**/Light" : "**/Dark");
       ctx->Yield(2);
       IM_CHECK(w.state().preferences.theme != before);
+      // Where the theme is, motion is looked for, too.
+      const bool still = w.state().preferences.reduced_motion;
+      ctx->ItemClick("//Bar/Menu");
+      ctx->Yield(2);
+      ctx->ItemClick("//$FOCUSED/Settings");
+      ctx->Yield(2);
+      ctx->ItemClick("**/Reduce motion");
+      ctx->Yield(2);
+      IM_CHECK(w.state().preferences.reduced_motion != still);
     }));
   }
 }

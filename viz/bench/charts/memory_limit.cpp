@@ -11,7 +11,7 @@ bool asks_memory_limit(std::string_view metric) {
   return metric == "memory_peak_bytes" || metric == "memory_overhead_bytes";
 }
 
-std::optional<GpuMemory> gpu_memory(const State& state, const Model& model, const BenchSlices& slices) {
+std::optional<GpuMemory> gpu_memory(const State& state, const Model& model, std::span<const BenchSlice> slices) {
   const Device here = gpu_device(state.document.sweep, model.gpu);
   if (here.memory_bytes > 0) return GpuMemory{here, here.memory_bytes, tr("this GPU's memory")};
   for (const BenchSlice& slice : slices) {

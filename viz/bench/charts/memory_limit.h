@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,7 +23,7 @@ struct GpuMemory {
 };
 bool asks_memory_limit(std::string_view metric);
 // Of the GPU that the sweep asks for; where it is not here, of the GPU whose rows are shown, if its name says how much.
-std::optional<GpuMemory> gpu_memory(const State& state, const Model& model, const BenchSlices& slices);
+std::optional<GpuMemory> gpu_memory(const State& state, const Model& model, std::span<const BenchSlice> slices);
 // Where a line crosses it, the kernel cannot run.
 BenchLine memory_line(const GpuMemory& memory, const BenchSlice& slice, const BenchUnit& unit);
 // "naive no longer fits from L = 72 705 on", of the first kernel that stores S; empty where L is not the axis.

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "profiling/figures/statistics.h"
 #include "profiling/session/fairness.h"
 #include "profiling/spec/sweep_point.h"
+#include "viz/bench/charts/memory_limit.h"
 #include "viz/bench/runs/subject.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/sweep_choices.h"
@@ -241,6 +243,13 @@ std::string no_gpu_words(const SweepSpec& sweep, const Model& model) {
   return tr("There is no GPU here, so GPU kernels are compiled but cannot run.");
 }
 
+// "naive no longer fits from L = 25 842 upwards (memory of NVIDIA H100 80GB HBM3)."
+std::string memory_words(const State& state, const Model& model, const BenchSlice& slice) {
+  const auto memory = gpu_memory(state, model, std::span(&slice, 1));
+  const std::string words = memory ? no_longer_fits(*memory, slice) : "";
+  return words.empty() ? words : fmt::format("{} ({}).", words, memory->name);
+}
+
 BenchVerdict before_any_row(const State& state, const Model& model, std::string_view estimate_words) {
   if (model.task.running)
     return {"", tr("Measuring the first point."), tr("Rows appear in the charts and the table as they finish.")};
@@ -301,7 +310,7 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
                  not_alike_here(*subject, others, slice), drift_words(rows), noise_words(*subject, *others.front())});
   v.reason = lines({other_problem, answers.wrong ? answers.words : "", led(tr("Peers"), peer_words(*subject, rows)),
                     bytes_words(*subject, *others.front()), led(tr("Limit"), limit_words(*subject)),
-                    led(tr("Certainty"), certainty)});
+                    led(tr("Memory"), memory_words(state, model, slice)), led(tr("Certainty"), certainty)});
   return v;
 }
 

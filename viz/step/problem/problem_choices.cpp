@@ -427,7 +427,7 @@ std::string problem_words(const Document& d) {
   if (!d.options.subtract_max) title += tr(", no maximum");
   if (d.options.key_order == KeyOrder::right_to_left) title += tr(", keys right to left");
   if (ranks_of(d.options) > 1) title += phrase(", ring of {}", ranks_of(d.options));
-  if (splits_of(d.options) > 1) title += phrase(", {} parts", splits_of(d.options));
+  if (splits_of(d.options) > 1 && d.problem.pass == Pass::forward) title += phrase(", {} parts", splits_of(d.options));
   if (d.problem.storage.kind() == Storage::paged && !zeroes_tail(d.options)) title += tr(", tail not zeroed");
   if (d.problem.storage.kind() == Storage::paged && d.inputs.pages == PageOrder::in_order)
     title += tr(", pages in order");

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kernels/base/bytes.h"
 #include "kernels/gpu/rungs/rows.h"
@@ -13,6 +14,7 @@
 #include "kernels/model/fits.h"
 #include "kernels/model/kernel.h"
 #include "tests/viz/bench/rows.h"
+#include "viz/bench/scene/bench_scene.h"
 
 namespace attn {
 namespace {
@@ -124,6 +126,25 @@ TEST(Answers, TheVersionsAreThoseOfTheRunThatIsShown) {
     EXPECT_TRUE(says(words, part)) << words;
   s.document.runs.shown.clear();
   EXPECT_TRUE(says(versions_answer(s, m), "No run is selected"));
+}
+
+// Why a kernel is not there at all is asked for where the others are compared.
+TEST(Answers, TheReasonSaysFromWhereOnAKernelNoLongerFits) {
+  State state = h100_state();
+  SweepSpec& sweep = state.document.sweep;
+  sweep.kernels = {"naive", "flash_simt"};
+  std::vector<Measurement> rows{bench_test::timed_row(sweep, "naive", 1024, 100),
+                                bench_test::timed_row(sweep, "flash_simt", 1024, 50)};
+  for (Measurement& row : rows) row.key.device = "NVIDIA H100 80GB HBM3";
+  const Problem p = rows.front().key.problem;
+  const auto heads = static_cast<double>(p.B * p.Hq), d = static_cast<double>(p.D);
+  std::int64_t first = 1;  // with Q, K, V, O, LSE, and S and P of L x L in fp32
+  const auto bytes = [&](double l) { return 4 * heads * (4 * l * d + l + 2 * l * l); };
+  while (bytes(static_cast<double>(first)) <= 80.0 * (1 << 30)) ++first;
+  std::string reason = bench_scene(state, bench_test::model_of(std::move(rows)), {}, "").verdict.reason;
+  for (std::size_t at = 0; (at = reason.find("\u00a0")) != std::string::npos;) reason.erase(at, 2);
+  const std::string words = "\nMemory: naive no longer fits from L = " + std::to_string(first) + " upwards (memory of ";
+  EXPECT_NE(reason.find(words), std::string::npos) << reason;
 }
 
 }  // namespace

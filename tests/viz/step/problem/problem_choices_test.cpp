@@ -230,6 +230,14 @@ TEST(ProblemChoices, TheFoldedPanelNamesWhatIfBeforeWhatMayBeCutOff) {
   EXPECT_NE(words.find(", no maximum, keys right to left, sums in f16: "), std::string::npos) << words;
 }
 
+TEST(ProblemChoices, ABackwardPassHasNoPartsToName) {
+  Document d;
+  choose(d.options, kSplits, 2);
+  EXPECT_NE(problem_words(d).find("2 parts"), std::string::npos);
+  d.problem.pass = Pass::backward;
+  EXPECT_EQ(problem_words(d).find("2 parts"), std::string::npos);
+}
+
 TEST(ProblemChoices, KeysCanBeSplitWhereThereAreTilesToSplit) {
   Document d;
   d.problem.Lq = d.problem.Lk = 4;
