@@ -2,8 +2,10 @@
 // can be read.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <tuple>
@@ -12,6 +14,7 @@
 
 #include "imgui_internal.h"
 #include "profiling/session/run.h"
+#include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
 #include "tests/viz/profile/profile_rows.h"
 #include "tests/viz/profile/toy_kernel.h"
@@ -73,6 +76,7 @@ class ProfileLayoutTest : public ::testing::Test {
       Launch launch = shown.run.rows.back().launches.front();
       launch.name = "a_launch";
       shown.run.rows.back().launches.assign(launches, launch);
+      profile_test::put(shown.run.rows.back(), "shared_dynamic_bytes", 129024, Origin::compiled);
       shown.run.rows.back().samples = std::make_shared<const KernelSamples>(samples_of(listing));
     }
     window->controller().update({ChooseWorkspace{Workspace::profile}, SetScale{scale}, ChooseProfilePage{page}});
@@ -336,6 +340,24 @@ TEST_F(ProfileLayoutTest, WordsInEveryCellOfTheMosaicContrastWithItAndWhatWaitsI
         }
       }
   }
+}
+
+// A short number leaves its room to the figure's name.
+TEST_F(ProfileLayoutTest, NamesOfFiguresAreWholeWhereTheirNumbersLeaveRoom) {
+  open(1440, 900, 1, ProfilePage::figures);
+  ImGuiWindow* figures = card("profile_figures");
+  ASSERT_NE(figures, nullptr);
+  std::set<std::string> names;
+  for (float y = 0; y <= figures->ScrollMax.y + 200; y += 200) {
+    ImGui::SetScrollY(figures, std::min(y, figures->ScrollMax.y));
+    window->draw_frames(2);
+    const DrawnText drawn;
+    window->draw_frames(1);
+    for (const DrawnText::Place& p : drawn.places())
+      if (p.left < figures->Pos.x + figures->Size.x && p.top > figures->Pos.y) names.insert(p.text);
+  }
+  EXPECT_TRUE(names.contains("Dynamic shared memory"));
+  for (const std::string& name : names) EXPECT_FALSE(name.ends_with("…")) << name;
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ void figure_line(const ProfileFigure& f, float width) {
   const bool beside = numbers >= s.px(kNameBeside);
   const float over = beside ? 0 : s.px(kRow - 3);
   const Box line{{at.x, at.y + over}, {at.x + width, at.y + over + s.px(kRow)}};
-  const float room = beside ? numbers : width;
+  const float room = beside ? numbers + number - text_width(Face::mono, 12, f.text) - s.px(8) : width;
   draw_text_in(&list, {at, {at.x + room, at.y + s.px(kRow)}}, Align::left, Face::text, 12, colour(s.theme, Token::dim),
                fitted_text(Face::text, 12, f.label, room));
   draw_text_in(&list, {{at.x, line.min.y}, {at.x + numbers + number, line.max.y}}, Align::right, Face::mono, 12,
