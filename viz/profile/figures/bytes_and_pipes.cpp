@@ -95,7 +95,8 @@ std::optional<SectorRate> sector_rate(const Measurement& m, std::int32_t sms) {
 // What the instructions asked of device memory's addresses: the L1 cache meets all of it.
 BytesLine l1(const Measurement& m, std::int32_t sms) {
   BytesLine line{"L1", "–", m.no_counts, false};
-  if (line.words.empty()) line.words = tr("this row's instructions have not been counted yet; press \"Count it\"");
+  if (line.words.empty())
+    line.words = tr("this row's instructions have not been counted yet; on Source, press \"Count it\"");
   if (m.counts == nullptr) return line;
   if (!m.counts->has(InstructionCounter::sectors)) {
     line.words = phrase("{} does not count sectors per instruction", m.counts->chip);
@@ -183,7 +184,7 @@ void put_turns(const Measurement& m, std::int32_t sms, BytesLine& line) {
 BytesLine heard(const Measurement& m, const char* id, const char* title, const char* words) {
   BytesLine line{title, "–", m.no_heartbeat, false};
   if (m.heartbeat == nullptr) {
-    if (line.words.empty()) line.words = tr("this row has no heartbeat yet; press \"Read heartbeat\"");
+    if (line.words.empty()) line.words = tr("this row has no heartbeat yet; on Heartbeat, press \"Read heartbeat\"");
     return line;
   }
   if (line.title == tr("Shared memory") && uses_no_shared_memory(m))

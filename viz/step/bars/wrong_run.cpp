@@ -56,11 +56,18 @@ void keep_back(const State& state, bool answer_hidden, WrongRunScene& scene) {
   scene.reveal = tr("Reveal");
 }
 
+// Numbers of a verdict have the hyphen of files; on screen a minus.
+std::string with_minus_signs(std::string words) {
+  for (std::size_t at = words.find(" -"); at != std::string::npos; at = words.find(" -", at + 1))
+    if (at + 2 < words.size() && words[at + 2] >= '0' && words[at + 2] <= '9') words.replace(at + 1, 1, "−");
+  return words;
+}
+
 void add_found(const State& state, const FirstWrong& first, WrongRunScene& scene) {
-  scene.place = phrase("First wrong: {}.", place_words(first));
-  scene.spread = spread_words(first);
+  scene.place = phrase("First wrong: {}.", with_minus_signs(place_words(first)));
+  scene.spread = with_minus_signs(spread_words(first));
   scene.cause = first.cause.empty() ? tr("No known cause fits; look at the step's operands.")
-                                    : phrase("Likely cause: {}", first.cause);
+                                    : phrase("Likely cause: {}", with_minus_signs(first.cause));
   Selection pinned = state.document.selection;
   pinned.b = first.id.b;
   pinned.h = first.id.h;
@@ -69,13 +76,6 @@ void add_found(const State& state, const FirstWrong& first, WrongRunScene& scene
   pinned.col = first.col;
   scene.go_there = {GoToEvent{first.event}};
   if (first.differing > 0) scene.go_there.emplace_back(Select{pinned});
-}
-
-// Numbers of a verdict have the hyphen of files; on screen a minus.
-std::string with_minus_signs(std::string words) {
-  for (std::size_t at = words.find(" -"); at != std::string::npos; at = words.find(" -", at + 1))
-    if (at + 2 < words.size() && words[at + 2] >= '0' && words[at + 2] <= '9') words.replace(at + 1, 1, "−");
-  return words;
 }
 
 }  // namespace

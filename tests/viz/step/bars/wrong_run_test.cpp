@@ -93,8 +93,14 @@ TEST(WrongRun, TheAnswerNamesStepElementAndCauseAndLeadsThere) {
   s.model.examination.sought = true;
   const FirstWrong& first = *s.model.examination.first;
   const WrongRunScene scene = wrong_run_scene(s.state, s.model);
-  EXPECT_EQ(scene.place, "First wrong: " + place_words(first) + ".");
+  std::string place = "First wrong: " + place_words(first) + ".";
+  ASSERT_NE(place.find("is -1.18"), std::string::npos) << place;
+  for (const std::string_view words : {"is -", "be -"}) place.replace(place.find(words) + 3, 1, "−");
+  EXPECT_EQ(scene.place, place) << "a minus, as everywhere on screen";
   EXPECT_EQ(scene.cause.substr(0, 13), "Likely cause:");
+  Shown negative = s;
+  negative.model.examination.first->cause = "it is -1.5, not -2 of row-sum";
+  EXPECT_EQ(wrong_run_scene(negative.state, negative.model).cause, "Likely cause: it is −1.5, not −2 of row-sum");
   EXPECT_EQ(scene.seek, "Hide the answer");
   ASSERT_EQ(scene.go_there.size(), 2U);
   EXPECT_EQ(command_as<GoToEvent>(scene.go_there[0])->event, first.event);
