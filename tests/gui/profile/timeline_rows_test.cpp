@@ -5,11 +5,15 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/profile/profile_fixture.h"
+#include "viz/draw/canvas.h"
+#include "viz/profile/timeline/scene/shown_part.h"
 #include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
@@ -104,6 +108,95 @@ TEST_F(TimelineRowsTest, WhatIsSaidBelowTheAnswersIsThereToItsEnd) {
     }
     EXPECT_GT(turns, 0U);
   }
+}
+
+struct SlotRow {
+  float left = 0, top = 0, bottom = 0;
+};
+// By their names, each in the middle of its row, two pixels below the one before.
+std::vector<SlotRow> slots_drawn(const std::vector<DrawnText::Place>& places) {
+  std::vector<SlotRow> rows;
+  const DrawnText::Place* before = nullptr;
+  for (const DrawnText::Place& p : places) {
+    const bool first = p.text.starts_with("ring, slot"), next = p.text.starts_with("slot ") && before != nullptr;
+    if (next) {
+      const float half = (p.top - before->top - 2) / 2;
+      for (const DrawnText::Place* const of : {before, &p}) {
+        const float middle = (of->top + of->bottom) / 2;
+        rows.push_back({of->left, middle - half, middle + half});
+      }
+    }
+    if (first || next) before = &p;
+  }
+  return rows;
+}
+
+// Whether it is a letter in a slot, or the number of a tile: its ink is clear of the path above and the edge below.
+bool expect_in_slot(const DrawnText::Place& p, const std::vector<SlotRow>& slots) {
+  const bool letter = p.text == "K" || p.text == "V";
+  if (!letter && p.text.find_first_not_of("0123456789") != std::string::npos) return false;
+  const float middle = (p.top + p.bottom) / 2;
+  const auto row = std::ranges::find_if(
+      slots, [&](const SlotRow& s) { return p.left > s.left + 60 && middle > s.top && middle < s.bottom; });
+  if (row == slots.end()) return false;
+  ImFontBaked* const baked = font_of(letter ? Face::maths : Face::mono)->GetFontBaked(p.size);
+  const ImFontGlyph* const ink = baked->FindGlyph(static_cast<ImWchar>(p.text.front()));
+  EXPECT_GE(p.top + ink->Y0, row->top + 1.5F) << p.text << " at " << p.left << ", " << p.top;
+  EXPECT_LE(p.top + ink->Y1, row->bottom - 0.5F) << p.text << " at " << p.left << ", " << p.top;
+  return true;
+}
+
+// Of every pair: no letter, figure or tick lies on a dotted line, and a ring's letters lie within their slots, clear of
+// the path at the top and the lower edge.
+TEST_F(TimelineRowsTest, OfTwoRecordingsNoTextIsCrossedAndNoneLeavesItsSlot) {
+  std::size_t pairs = 0, crossed = 0, letters = 0;
+  for (const auto& [width, height] : {std::pair(1280, 720), std::pair(1440, 900), std::pair(1920, 1080)}) {
+    window.reset();
+    open(width, height);
+    for (const auto& t : timelines().all) {
+      PipelineScene scene = timeline_scene(t, timelines(), t->kernel);
+      for (const PipelineScene::Choice& c : std::vector(scene.choices)) {
+        // At each size others.
+        if (!c.may_be_beside || pairs++ % 12 != 0) continue;
+        put_beside(scene, c.id, timelines());
+        ASSERT_NE(scene.beside, nullptr);
+        window->controller().update({ChooseTimeline{id_of(*t)}, CompareTimeline{c.id}, ChooseTimeSpan{}});
+        window->draw_frames(3);
+        show_part(scene, window->state().view.profile);
+        const DrawnText all;
+        window->draw_frames(1);
+        EXPECT_TRUE(window->run([&](Ctx* ctx) {
+          ctx->SetRef(child("profile_timeline"));
+          const ImRect above = ctx->ItemInfo("timeline_lanes").RectFull,
+                       below = ctx->ItemInfo("timeline_beside").RectFull;
+          for (const auto& [plot, half] : {std::pair(above, &scene), std::pair(below, scene.beside.get())}) {
+            const auto x_of = [&](std::int64_t at) {
+              return plot.Min.x + plot.GetWidth() * static_cast<float>(static_cast<double>(at - half->from) /
+                                                                       static_cast<double>(half->to - half->from));
+            };
+            const bool upper = half == &scene;
+            std::vector<float> lines;
+            if (const auto a = alignment_of(scene); a && a->in_sight)
+              lines.push_back(x_of(upper ? a->above : a->below));
+            if (const auto a = ahead_of(scene)) lines.push_back(x_of(upper ? a->above : a->below));
+            for (const DrawnText::Place& p : all.places()) {
+              if (p.left < plot.Min.x || p.top < plot.Min.y - 18 || p.bottom > plot.Max.y || p.right <= p.left)
+                continue;
+              for (const float x : lines)
+                if (x > p.left && x < p.right)
+                  ADD_FAILURE() << p.text << " at " << p.left << ", " << p.top << " of " << id_of(*t) << " " << c.id;
+            }
+            crossed += lines.size();
+          }
+        }));
+        const std::vector<SlotRow> slots = slots_drawn(all.places());
+        for (const DrawnText::Place& p : all.places()) letters += expect_in_slot(p, slots) ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(pairs, 60U);
+  EXPECT_GT(crossed, 30U);
+  EXPECT_GT(letters, 200U);
 }
 
 TEST_F(TimelineRowsTest, TheMarkAtTheAxisLeadsToTheKeyTileThatIsFollowed) {
