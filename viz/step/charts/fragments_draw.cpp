@@ -316,7 +316,8 @@ void draw_fragments(const Box& in, std::string_view kernel, const FragmentScene&
     draw_tile(list, l, scene, lit);
     draw_lanes(list, l, scene, lit);
     draw_words(list, l, scene, lit, commands);
-    const float bottom = std::max({l.tile.max.y, l.lanes.max.y, draw_maps(list, l, scene, lit)});
+    constexpr float kLeading = 3;  // logical: of the last line, under its letters
+    const float bottom = std::max({l.tile.max.y, l.lanes.max.y, draw_maps(list, l, scene, lit) - s.px(kLeading)});
     ImGui::SetCursorScreenPos(at);
     ImGui::Dummy({1, std::max(bottom - at.y, 1.0F)});
     fade_where_more();
