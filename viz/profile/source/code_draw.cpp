@@ -84,6 +84,11 @@ void draw_row(const CodeRow& row, const CodeColumns& columns, double most) {
   draw_text(list, {at.x + columns.text, y}, row.is_fold ? Face::text : Face::mono, kCode,
             colour(s.theme, row.is_name || row.is_fold ? Token::dim : Token::text), row.text);
   list->PopClipRect();
+  // It goes on under the next column, or beyond the edge.
+  const ImU32 full = colour(s.theme, Token::card), none = faded(full, 0);
+  const float text_end = at.x + columns.text + text_width(row.is_fold ? Face::text : Face::mono, kCode, row.text);
+  if (!of_one && text_end > x + end)
+    list->AddRectFilledMultiColor({x + end - s.px(22), at.y}, {x + end, bottom}, none, full, full, none);
   list->AddRectFilled({x, at.y}, {x + s.px(3), bottom}, hue_of(row.phase));
   draw_text(list, {x + s.px(9), y}, Face::mono, kCode, colour(s.theme, of_one ? Token::text : Token::dim), row.address);
   if (row.share.empty()) return;

@@ -27,7 +27,8 @@ const HopperNames& names() {
 constexpr std::size_t kNoNode = 99;
 constexpr double kUsOfNs = 1e-3;
 
-// A state that lanes are in, and where it stands in the loop: what follows the words "consumer 0".
+// A state that lanes are in, and where it stands in the loop: what follows the words "consumer 0". Whoever has what it
+// waited for waits no longer: it stands where it works from then on, and nowhere between O and the next wait.
 struct LaneStateRow {
   Phase phase;
   std::size_t node;
@@ -51,16 +52,16 @@ std::vector<LaneStateRow> lane_state_rows() {
           {n.wait_turn, 1, marked("has {} and waits for its turn"), "K", Token::dim, SpanLook::wait},
           {n.issue_s, 2, marked("hands over {}"), "S", TensorColour::s, SpanLook::work},
           {n.wait_s, 3, marked("waits for {}"), "S", TensorColour::s, SpanLook::wait},
-          {Phase::scores, 3, marked("has {}"), "S", TensorColour::m, SpanLook::work},
-          {Phase::mask, 3, marked("masks {}"), "S", TensorColour::m, SpanLook::work},
-          {Phase::max, 4, marked("has {}"), "m", TensorColour::p, SpanLook::work},
-          {Phase::rescale, 4, marked("has {}"), "α", TensorColour::p, SpanLook::work},
+          {Phase::scores, 4, marked("has {}"), "S", TensorColour::m, SpanLook::work},
+          {Phase::mask, 4, marked("masks {}"), "S", TensorColour::m, SpanLook::work},
+          {Phase::max, 5, marked("has {}"), "m", TensorColour::p, SpanLook::work},
+          {Phase::rescale, 5, marked("has {}"), "α", TensorColour::p, SpanLook::work},
           {Phase::weights, 5, marked("has {}"), "P", TensorColour::p, SpanLook::work},
           {Phase::sum, 5, marked("has {}"), "ℓ", TensorColour::p, SpanLook::work},
           {n.wait_v, 6, marked("waits for {}"), "V", TensorColour::v, SpanLook::wait},
           {n.issue_o, 7, marked("hands over {}"), "O", TensorColour::o, SpanLook::work},
           {n.wait_o, 8, marked("waits for {}"), "O", TensorColour::o, SpanLook::wait},
-          {Phase::output, 8, marked("has {}"), "O", TensorColour::o, SpanLook::wait},
+          {Phase::output, kNoNode, marked("has {}"), "O", TensorColour::o, SpanLook::wait},
           {Phase::normalise, kNoNode, marked("divides and stores {}"), "O", TensorColour::o, SpanLook::work},
           {Phase::store_o, kNoNode, marked("is done"), "", Token::dim, SpanLook::left_out}};
 }

@@ -135,7 +135,7 @@ TEST(Answers, TheReasonSaysFromWhereOnAKernelNoLongerFits) {
   sweep.kernels = {"naive", "flash_simt"};
   std::vector<Measurement> rows{bench_test::timed_row(sweep, "naive", 1024, 100),
                                 bench_test::timed_row(sweep, "flash_simt", 1024, 50)};
-  for (Measurement& row : rows) row.key.device = "NVIDIA H100 80GB HBM3";
+  for (Measurement& row : rows) row.processor = Processor::gpu, row.key.device = "NVIDIA H100 80GB HBM3";
   const Problem p = rows.front().key.problem;
   const auto heads = static_cast<double>(p.B * p.Hq), d = static_cast<double>(p.D);
   std::int64_t first = 1;  // with Q, K, V, O, LSE, and S and P of L x L in fp32

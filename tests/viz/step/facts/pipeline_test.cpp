@@ -83,12 +83,32 @@ TEST(PipelineView, TokensStandWhereTheRecordedBlockHadThem) {
   const PipelineView view = pipeline_view(rec, step(rec, 0, 2, orders::hopper_names().wait_s));
   EXPECT_EQ(view.now, 13728);
   EXPECT_EQ(tokens_at(view.consumers, 3), Words{"consumer 0, tile 2"});
-  EXPECT_EQ(tokens_at(view.consumers, 4), Words{"consumer 1, tile 1"});
+  EXPECT_EQ(tokens_at(view.consumers, 5), Words{"consumer 1, tile 1"});
   EXPECT_EQ(tokens_at(view.producer, 2), Words{"V3"});
   EXPECT_EQ(tokens_at(view.ring, 0), Words{});
   EXPECT_EQ(tokens_at(view.ring, 1), (Words{"K3", "V2"}));
   EXPECT_EQ(tokens_at(view.ring, 3), (Words{"K2", "V1 released by 1 of 2"}));
   for (const LoopToken& token : view.consumers.tokens) EXPECT_EQ(token.live, token.lane == 0);
+}
+
+// Whoever has what it waited for waits no longer: a token stands at a wait only while the wait lasts.
+TEST(PipelineView, AConsumerThatHasItsProductStandsAtNoWait) {
+  const Recording rec = recorded();
+  const auto& n = orders::hopper_names();
+  int found = 0;
+  for (EventIndex e = 0; e < rec.events.size(); ++e) {
+    const PipelineView view = pipeline_view(rec, e);
+    for (const LoopToken& token : view.consumers.tokens) {
+      const auto last = orders::hopper::last_of_lane(rec, e, token.lane);
+      ASSERT_TRUE(last);
+      const Phase phase = rec.events[*last].id.phase;
+      const bool waits =
+          phase == n.wait_k || phase == n.wait_turn || phase == n.wait_s || phase == n.wait_v || phase == n.wait_o;
+      EXPECT_EQ(view.consumers.nodes.at(token.node).waits, waits) << e << " " << name_of(phase);
+      found += waits ? 0 : 1;
+    }
+  }
+  EXPECT_GT(found, 100);
 }
 
 TEST(PipelineView, ALanesSpansHaveNoGapAndNoOverlapAndAStampMovesOneEdge) {
