@@ -1,6 +1,7 @@
 #include "viz/profile/timeline/keys_draw.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -156,9 +157,8 @@ std::vector<std::string> words_of(const std::vector<const PathShare*>& shares) {
 
 // The part under the pointer, and what all of them are.
 std::string bar_tip(const PipelineScene& scene, const PathShare& share) {
-  std::string words = fmt::format(
-      "{}: {}, {}", share.words, share.value,
-      duration_text(scene, static_cast<std::int64_t>(share.share * static_cast<double>(scene.length) + 0.5)));
+  std::string words = fmt::format("{}: {}, {}", share.words, share.value,
+                                  duration_text(scene, std::llround(share.share * static_cast<double>(scene.length))));
   if (!scene.answers.empty()) words += "\n" + scene.answers.front().question + "\n" + scene.answers.front().why;
   return words;
 }

@@ -119,11 +119,12 @@ std::string arc_share_text(double share) {
 
 std::string arc_share_text(double share, float room, const std::function<float(const std::string&)>& width) {
   const bool with_sign = width("88.8 %") <= room;
-  const auto signless = [](std::string text) { return text.substr(0, text.find(" %")); };
-  const std::string text = arc_share_text(share), shown = with_sign ? text : signless(text);
+  const auto signless = [](const std::string& text) { return text.substr(0, text.find(" %")); };
+  const std::string text = arc_share_text(share);
+  std::string shown = with_sign ? text : signless(text);
   if (width(shown) <= room) return shown;
   if (share < kFaintBelow || !std::isfinite(share)) return {};
-  const std::string whole = fmt::format("{:.0f} %", share * 100);
+  std::string whole = fmt::format("{:.0f} %", share * 100);
   if (with_sign && width(whole) <= room) return whole;
   return width(signless(whole)) <= room ? signless(whole) : std::string();
 }

@@ -57,7 +57,6 @@ Ink path_ink(PathOf of) {
     case PathOf::copy_q:
       return TensorColour::q;
     case PathOf::hand_over:
-      return Token::dim;
     case PathOf::producer_work:
       return Token::dim;
   }
