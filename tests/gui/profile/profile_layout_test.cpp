@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <set>
 #include <stop_token>
@@ -14,6 +13,7 @@
 
 #include "imgui_internal.h"
 #include "profiling/session/run.h"
+#include "tests/environment/contrast.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
 #include "tests/viz/profile/profile_rows.h"
@@ -313,19 +313,6 @@ TEST_F(ProfileLayoutTest, TheQuartilesStandBehindALineOfTheirs) {
   }));
 }
 
-// WCAG 2.
-double luminance(ImU32 c) {
-  const auto linear = [&](int shift) {
-    const double v = ((c >> shift) & 0xff) / 255.0;
-    return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
-  };
-  return 0.2126 * linear(IM_COL32_R_SHIFT) + 0.7152 * linear(IM_COL32_G_SHIFT) + 0.0722 * linear(IM_COL32_B_SHIFT);
-}
-double contrast(ImU32 a, ImU32 b) {
-  const double x = luminance(a) + 0.05, y = luminance(b) + 0.05;
-  return std::max(x, y) / std::min(x, y);
-}
-
 TEST_F(ProfileLayoutTest, WordsInEveryCellOfTheMosaicContrastWithItAndWhatWaitsIsWhiteOnDark) {
   window = std::make_unique<TestWindow>();
   for (const Theme theme : {Theme::dark, Theme::light}) {
@@ -334,7 +321,7 @@ TEST_F(ProfileLayoutTest, WordsInEveryCellOfTheMosaicContrastWithItAndWhatWaitsI
     for (const CodePhase phase : gpu::all_code_phases())
       for (const WarpState state : all_warp_states()) {
         const CellColours c = cell_colours(theme, hue_of(phase), state);
-        EXPECT_GE(contrast(c.text, c.fill), 4.5) << gpu::name_of(phase) << ", " << static_cast<int>(state);
+        EXPECT_GE(test::contrast(c.text, c.fill), 4.5) << gpu::name_of(phase) << ", " << static_cast<int>(state);
         if (theme == Theme::dark && waits(state)) {
           EXPECT_EQ(c.text, IM_COL32_WHITE) << gpu::name_of(phase);
         }

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 
 #include "kernels/orders/hopper/moments.h"
 #include "kernels/orders/hopper/names.h"
+#include "tests/environment/contrast.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
 #include "viz/step/facts/pipeline.h"
@@ -175,13 +175,6 @@ TEST_F(PipelineWindow, ATokenHasItsWholeTextOrItsBriefOne) {
   EXPECT_GT(brief, 0U);
 }
 
-double luminance(const ImVec4& c) {
-  const auto linear = [](float v) {
-    return v <= 0.04045F ? static_cast<double>(v) / 12.92 : std::pow((static_cast<double>(v) + 0.055) / 1.055, 2.4);
-  };
-  return 0.2126 * linear(c.x) + 0.7152 * linear(c.y) + 0.0722 * linear(c.z);
-}
-
 TEST(PipelineToken, IsLegibleOnItsFillInBothThemes) {
   for (const Theme theme : {Theme::dark, Theme::light}) {
     const ImVec4 card = ImGui::ColorConvertU32ToFloat4(colour(theme, Token::card)),
@@ -190,9 +183,8 @@ TEST(PipelineToken, IsLegibleOnItsFillInBothThemes) {
          {colour(theme, TensorColour::k), colour(theme, TensorColour::v), colour(theme, Token::dim)}) {
       const ImVec4 c = ImGui::ColorConvertU32ToFloat4(hue);
       const auto over = [](float top, float below) { return kTokenFill * top + (1 - kTokenFill) * below; };
-      const double fill = luminance({over(c.x, card.x), over(c.y, card.y), over(c.z, card.z), 1}),
-                   text = luminance(ink);
-      EXPECT_GE((std::max(fill, text) + 0.05) / (std::min(fill, text) + 0.05), 4.5);
+      const ImVec4 fill(over(c.x, card.x), over(c.y, card.y), over(c.z, card.z), 1);
+      EXPECT_GE(test::contrast(fill, ink), 4.5);
     }
   }
 }

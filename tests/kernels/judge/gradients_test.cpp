@@ -238,6 +238,14 @@ TEST(Gradients, AForwardsFactorsAreTripledAndTheAbsoluteTermsAreNot) {
   EXPECT_DOUBLE_EQ(w.of(Tensor::d_v)->allowed, 6 * 0x1p-24 + 4 * 0x1p-23 * 1 + 2 * 0x1p-24 * 4 * 1);
 }
 
+// Of one row, from the O that the inputs have: the exact one, rounded to the dtype.
+double delta_of_given_o(const Problem& p, const Inputs& in) {
+  double delta = 0;
+  for (std::int64_t d = 0; d < p.Dv; ++d)
+    delta += static_cast<double>(in.d_o->get(d)) * static_cast<double>(in.o->get(d));
+  return delta;
+}
+
 // Of a tensor with few rows the baseline's roundings may cancel: what is left of its error is no measure.
 TEST(Gradients, DeltaMayHaveTheErrorThatRoundingOAloneMakes) {
   Problem p = shape(1, 2, 64, 160);
@@ -247,9 +255,7 @@ TEST(Gradients, DeltaMayHaveTheErrorThatRoundingOAloneMakes) {
     const Inputs in = inputs_of(p, seed);
     const ReferenceRows ref = reference_of(p, in);
     Outputs out = perfect(p, ref);
-    double delta = 0;
-    for (std::int64_t d = 0; d < p.Dv; ++d)
-      delta += static_cast<double>(in.d_o->get(d)) * static_cast<double>(in.o->get(d));
+    const double delta = delta_of_given_o(p, in);
     out.delta.set(0, static_cast<float>(delta));
     const Verdict v = judge(p, in, ref, out, choose_rows(p, true));
     EXPECT_TRUE(v.pass) << seed << ": " << v.reason;
@@ -297,9 +303,7 @@ TEST(Gradients, DeltaOfAStepsOwnOIsNotJudgedByTheLuckOfAnother) {
     out.delta.set(0, static_cast<float>(delta));
     const Verdict v = judge(p, in, ref, out, choose_rows(p, true));
     EXPECT_TRUE(v.pass) << seed << ": " << v.reason;
-    double stored = 0;  // of the exact O, rounded
-    for (std::int64_t d = 0; d < p.Dv; ++d)
-      stored += static_cast<double>(in.d_o->get(d)) * static_cast<double>(in.o->get(d));
+    const double stored = delta_of_given_o(p, in);
     const GradientPart& by = ref.gradients->delta;
     const double of_this_row = std::fabs(stored - by.exact[0]) + std::fabs(by.baseline[0] - by.exact[0]);
     if (std::fabs(delta - by.exact[0]) > 6 * of_this_row) ++unlucky;

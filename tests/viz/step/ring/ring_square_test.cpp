@@ -3,36 +3,22 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "tests/environment/contrast.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/ring/ring_parts_draw.h"
 
 namespace attn {
 namespace {
 
-// WCAG 2.
-double luminance(ImU32 c) {
-  const auto linear = [&](int shift) {
-    const double x = ((c >> shift) & 0xff) / 255.0;
-    return x <= 0.04045 ? x / 12.92 : std::pow((x + 0.055) / 1.055, 2.4);
-  };
-  return 0.2126 * linear(IM_COL32_R_SHIFT) + 0.7152 * linear(IM_COL32_G_SHIFT) + 0.0722 * linear(IM_COL32_B_SHIFT);
-}
-
-double contrast(ImU32 a, ImU32 b) {
-  const double x = luminance(a) + 0.05, y = luminance(b) + 0.05;
-  return std::max(x, y) / std::min(x, y);
-}
-
 TEST(RingSquare, ANumberContrastsWithWhatItStandsOn) {
   for (const Theme theme : {Theme::dark, Theme::light}) {
     for (const RingSquareLook look : {RingSquareLook::later, RingSquareLook::now, RingSquareLook::done}) {
       const RingSquareInks inks = ring_square_inks(theme, look);
       const ImU32 ground = inks.fill == 0 ? colour(theme, Token::card) : inks.fill;
-      EXPECT_GE(contrast(inks.number, ground), 4.5) << static_cast<int>(theme) << ", " << static_cast<int>(look);
+      EXPECT_GE(test::contrast(inks.number, ground), 4.5) << static_cast<int>(theme) << ", " << static_cast<int>(look);
     }
     EXPECT_NE(ring_square_inks(theme, RingSquareLook::now).fill, ring_square_inks(theme, RingSquareLook::done).fill);
   }
