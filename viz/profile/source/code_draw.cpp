@@ -66,6 +66,12 @@ void draw_head(const CodeColumns& columns) {
   tooltip(tr("What warps were doing when sampled at this line's instructions."));
 }
 
+// What goes on beyond `right` goes pale before it.
+void fade_before(ImDrawList* list, float right, float top, float bottom) {
+  const ImU32 full = colour_of(Token::card), none = faded(full, 0);
+  list->AddRectFilledMultiColor({right - style().px(22), top}, {right, bottom}, none, full, full, none);
+}
+
 // `most`: of the rows' parts, that of the longest bar.
 void draw_row(const CodeRow& row, const CodeColumns& columns, double most) {
   const Style& s = style();
@@ -85,10 +91,8 @@ void draw_row(const CodeRow& row, const CodeColumns& columns, double most) {
             colour(s.theme, row.is_name || row.is_fold ? Token::dim : Token::text), row.text);
   list->PopClipRect();
   // It goes on under the next column, or beyond the edge.
-  const ImU32 full = colour(s.theme, Token::card), none = faded(full, 0);
   const float text_end = at.x + columns.text + text_width(row.is_fold ? Face::text : Face::mono, kCode, row.text);
-  if (!of_one && text_end > x + end)
-    list->AddRectFilledMultiColor({x + end - s.px(22), at.y}, {x + end, bottom}, none, full, full, none);
+  if (!of_one && text_end > x + end) fade_before(list, x + end, at.y, bottom);
   list->AddRectFilled({x, at.y}, {x + s.px(3), bottom}, hue_of(row.phase));
   draw_text(list, {x + s.px(9), y}, Face::mono, kCode, colour(s.theme, of_one ? Token::text : Token::dim), row.address);
   if (row.share.empty()) return;
@@ -160,9 +164,7 @@ void fade_long_lines() {
   const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
   const float bar = ImGui::GetStyle().ScrollbarSize;
   const float right = at.x + size.x - (ImGui::GetScrollMaxY() > 0 ? bar : 0);
-  const ImU32 full = colour(style().theme, Token::card), none = faded(full, 0);
-  ImGui::GetWindowDrawList()->AddRectFilledMultiColor({right - style().px(22), at.y}, {right, at.y + size.y - bar},
-                                                      none, full, full, none);
+  fade_before(ImGui::GetWindowDrawList(), right, at.y, at.y + size.y - bar);
 }
 
 void draw_code(const CodeScene& code, CodeKind kind, SourceUiState& ui, ImVec2 size, Commands& commands) {
