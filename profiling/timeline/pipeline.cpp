@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "kernels/base/text.h"
 #include "profiling/timeline/releases.h"
@@ -50,6 +52,7 @@ class Builder {
       }
     }
     std::ranges::stable_sort(p_.slots, {}, &SlotUse::asked);
+    for (std::size_t n = 0; n < p_.slots.size(); ++n) uses_[p_.slots[n].slot].push_back(n);
   }
 
   // Each consumer comes to every use of a slot once, in its order.
@@ -84,9 +87,8 @@ class Builder {
   }
 
   SlotUse* use_of(std::size_t nth, std::int32_t slot) {
-    for (SlotUse& use : p_.slots)
-      if (use.slot == slot && nth-- == 0) return &use;
-    return nullptr;
+    const std::vector<std::size_t>& uses = uses_[slot];
+    return nth < uses.size() ? &p_.slots[uses[nth]] : nullptr;
   }
 
   // A consumer lets K go right behind the stamp at which S has come; V between that at which it waits for O and the
@@ -170,13 +172,69 @@ class Builder {
 
   const Timeline& t_;
   Pipeline p_;
+  std::map<std::int32_t, std::vector<std::size_t>> uses_;                    // of each slot, in their order
   std::map<std::pair<std::ptrdiff_t, std::size_t>, std::int64_t> behind_p_;  // by use and lane: when P is there
+};
+
+// Each lane's products in the order in which they were issued, so that what was open at a moment is found from there
+// back: a recording has thousands, and a walk over a block asks at each of its steps.
+class ProductsByLane {
+ public:
+  explicit ProductsByLane(std::span<const Product> products) : all_(products) {
+    std::int64_t latest = 0;
+    for (std::size_t n = 0; n < all_.size(); ++n) {
+      if (n == 0 || all_[n].lane != all_[n - 1].lane) lanes_.push_back({all_[n].lane, n, n});
+      latest = lanes_.back().from == n ? all_[n].returned : std::max(latest, all_[n].returned);
+      latest_.push_back(latest);
+      lanes_.back().to = n + 1;
+    }
+  }
+
+  // The last that the lane issued before `at` and that had not returned by then; nullptr where there is none.
+  const Product* open_at(std::size_t lane, std::int64_t at) const {
+    for (const Lane& l : lanes_)
+      if (l.lane == lane)
+        for (std::size_t n = issued_before(l, at); n > l.from && latest_[n - 1] >= at; --n)
+          if (all_[n - 1].returned >= at) return &all_[n - 1];
+    return nullptr;
+  }
+
+  // Of the other lanes' products that were open at `from` the one that returned last before `at`; of equals the first.
+  const Product* ended_between(std::size_t lane, std::int64_t from, std::int64_t at) const {
+    const Product* best = nullptr;
+    for (const Lane& l : lanes_) {
+      if (l.lane == lane) continue;
+      const Product* of_lane = nullptr;
+      for (std::size_t n = issued_before(l, from); n > l.from && latest_[n - 1] > from; --n) {
+        const Product& x = all_[n - 1];
+        if (x.returned > from && x.returned < at && (of_lane == nullptr || x.returned >= of_lane->returned))
+          of_lane = &x;
+      }
+      if (of_lane != nullptr && (best == nullptr || of_lane->returned > best->returned)) best = of_lane;
+    }
+    return best;
+  }
+
+ private:
+  struct Lane {
+    std::size_t lane = 0, from = 0, to = 0;  // its products are [from, to) of all
+  };
+
+  std::size_t issued_before(const Lane& l, std::int64_t at) const {
+    const auto own = all_.subspan(l.from, l.to - l.from);
+    const auto first = std::ranges::lower_bound(own, at, {}, &Product::issued);
+    return l.from + static_cast<std::size_t>(first - own.begin());
+  }
+
+  std::span<const Product> all_;
+  std::vector<Lane> lanes_;
+  std::vector<std::int64_t> latest_;  // of each product: when the last of its lane up to it has returned
 };
 
 // Walks back from the block's end: through what a lane did, and where it waited to who let it go.
 class PathFinder {
  public:
-  PathFinder(const Timeline& t, Pipeline& p) : t_(t), p_(p), open_(p) {}
+  PathFinder(const Timeline& t, Pipeline& p) : t_(t), p_(p), open_(p), products_(p.products) {}
 
   void find() {
     std::size_t lane = last_lane();
@@ -262,15 +320,9 @@ class PathFinder {
   // Its own product from when it was handed over, or, where one that was handed over before returned later than that,
   // from then on: until then the tensor cores were at that one. An inference from the order of both.
   std::size_t to_product(std::size_t lane, const LaneInterval& i, std::int64_t& at) {
-    const Product* own = nullptr;
-    for (const Product& x : p_.products)
-      if (x.lane == lane && x.issued < at && x.returned >= at && (own == nullptr || x.issued > own->issued)) own = &x;
+    const Product* own = products_.open_at(lane, at);
     const std::int64_t from = own == nullptr ? i.from : own->issued;
-    const Product* other = nullptr;
-    for (const Product& x : p_.products)
-      if (x.lane != lane && x.issued < from && x.returned > from && x.returned < at &&
-          (other == nullptr || x.returned > other->returned))
-        other = &x;
+    const Product* other = products_.ended_between(lane, from, at);
     const std::size_t next = other == nullptr ? lane : other->lane;
     add(at, other == nullptr ? from : other->returned, PathOf::tensor_cores, lane, i);
     return next;
@@ -286,6 +338,7 @@ class PathFinder {
   const Timeline& t_;
   Pipeline& p_;
   OpenTimes open_;
+  ProductsByLane products_;
 };
 
 }  // namespace

@@ -101,8 +101,10 @@ std::optional<std::pair<std::size_t, std::int64_t>> giver_of(const Timeline& t, 
   const StateOf of = state_of(t, wait).of;
   for (std::size_t l = 0; l < p.lanes.size(); ++l) {
     if (p.lanes[l] == lane) continue;
-    for (const LaneInterval& x : p.intervals[l])
-      if (x.to <= at && x.to > (last ? last->second : wait.from) && lets_go(t, x, of)) last = {p.lanes[l], x.to};
+    const std::vector<LaneInterval>& all = p.intervals[l];
+    const std::int64_t after = last ? last->second : wait.from;
+    for (auto x = std::ranges::upper_bound(all, after, {}, &LaneInterval::to); x != all.end() && x->to <= at; ++x)
+      if (lets_go(t, *x, of)) last = {p.lanes[l], x->to};
   }
   return last;
 }
