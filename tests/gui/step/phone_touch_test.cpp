@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/ladder.h"
+#include "tests/environment/asked.h"
 #include "tests/gui/step/phone.h"
 #include "viz/draw/hands.h"
 #include "viz/step/bars/bars_draw.h"
@@ -120,11 +121,13 @@ std::string last_word(TestWindow& w, EventIndex e) {
 }
 
 TEST(PhoneStep, NoWordsAreWrittenOverOthersAndTheSentenceIsWhole) {
+  std::size_t steps = 0;
   for (const PhoneSize& size : kPhones) {
     Phone w(size);
     for (const std::string preset : {"blackboard", "late_outlier", "causal", "large"}) {
       w.open(preset.c_str());
       for (const EventIndex e : preset == "large" ? steps_of(recording(w)) : all_steps(recording(w))) {
+        if (test::left_to_release(steps++, 4)) continue;
         w.go_to(e);
         const DrawnText drawn;
         w.draw_frames(1);

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "app/state/lessons/lesson_files.h"
+#include "tests/environment/asked.h"
 #include "tests/environment/paths.h"
 #include "viz/draw/text_runs.h"
 #include "viz/learn/exercise/plan_scene.h"
@@ -29,7 +30,9 @@
 namespace attn {
 namespace {
 
-constexpr std::uint64_t kSeeds = 200;
+std::uint64_t seeds() {
+  return test::asked("ATTNSCOPE_SANITIZED") ? 20 : 200;
+}
 
 // What a seed drew.
 class Drawn {
@@ -286,7 +289,7 @@ TEST(Exercises, AnswersAreThoseOfFp64OverTwoHundredSeeds) {
   for_exercises([&](const Lesson& lesson, const Beat& beat, const std::string& name) {
     ASSERT_TRUE(all.contains(name)) << name << " has no computation of its own here";
     ++seen;
-    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < seeds(); ++seed) {
       auto scope = exercise_scope(lesson, beat, seed, {});
       ASSERT_TRUE(scope) << name << ", seed " << seed << ": " << scope.error().message;
       const auto q = question_of(beat, *scope);
@@ -312,7 +315,7 @@ bool whole_sentences(const std::string& text) {
 
 TEST(Exercises, TextsAreWholeSentencesWithEveryNumberFilledIn) {
   for_exercises([&](const Lesson& lesson, const Beat& beat, const std::string& name) {
-    for (std::uint64_t seed = 0; seed < kSeeds; seed += 10) {
+    for (std::uint64_t seed = 0; seed < seeds(); seed += 10) {
       auto scope = exercise_scope(lesson, beat, seed, {});
       ASSERT_TRUE(scope) << name;
       std::vector<std::string> parts{"say", "hint", "right"};
@@ -352,7 +355,7 @@ List numbers_of(std::string text) {
 // The card shows the worked solution's last line where an answer is asked for.
 TEST(Exercises, TheLastLineOfTheWayHasTheAnswer) {
   for_exercises([&](const Lesson& lesson, const Beat& beat, const std::string& name) {
-    for (std::uint64_t seed = 0; seed < kSeeds; seed += 10) {
+    for (std::uint64_t seed = 0; seed < seeds(); seed += 10) {
       auto scope = exercise_scope(lesson, beat, seed, {});
       ASSERT_TRUE(scope) << name;
       const auto q = question_of(beat, *scope);
@@ -374,7 +377,7 @@ TEST(Exercises, OneIsNotCountedAsMany) {
       "|checks|rounds|places|sends|parts|heads|numbers|bytes)\\b");
   EXPECT_TRUE(std::regex_search("so 1 blocks fit", many) && !std::regex_search("i + 1 pairs, 1.1 blocks", many));
   for_exercises([&](const Lesson& lesson, const Beat& beat, const std::string& name) {
-    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < seeds(); ++seed) {
       auto scope = exercise_scope(lesson, beat, seed, {});
       ASSERT_TRUE(scope) << name;
       const auto q = question_of(beat, *scope);
@@ -413,7 +416,7 @@ TEST(Exercises, PicturesHaveNoAnswerBeforeItIsGiven) {
 
 TEST(Exercises, TenSeedsGiveTenSetsOfNumbersAndOneSeedAlwaysTheSame) {
   for_exercises([&](const Lesson& lesson, const Beat& beat, const std::string& name) {
-    for (std::uint64_t ten = 0; ten < 50; ten += 10) {
+    for (std::uint64_t ten = 0; ten < seeds() / 4; ten += 10) {
       std::set<std::vector<List>> different;
       for (std::uint64_t seed = ten; seed < ten + 10; ++seed) {
         std::vector<List> numbers, again;
