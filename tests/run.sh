@@ -257,11 +257,7 @@ each_fuzz_target() {
     ) >"$folder/$1_$name.log" 2>&1 &
     running+=("$!")
     names+=("$name")
-    if ((${#running[@]} == 2)); then
-      fuzz_results "$1"
-      running=()
-      names=()
-    fi
+    while (($(jobs -rp | wc -l) >= 2)); do wait -n || true; done # its results are read below
   done
   fuzz_results "$1"
 }
