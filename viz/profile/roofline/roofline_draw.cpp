@@ -263,7 +263,11 @@ bool draw_marks(ImDrawList& list, const RoofDot& dot) {
   bool pointed = false;
   const auto one = [&](double intensity, bool counted) {
     const ImVec2 p = ImPlot::PlotToPixels(intensity, dot.tflops);
-    draw_mark(list, p, mark_of(dot, counted));
+    const MarkStyle mark = mark_of(dot, counted);
+    // A rim of the ground's colour: of two marks that touch, the upper one keeps its shape.
+    draw_mark(list, p,
+              {mark.mark, MarkFill::solid, mark.ground, mark.ground, mark.radius + s.px(2.5F), mark.thickness});
+    draw_mark(list, p, mark);
     pointed |= std::hypot(ImGui::GetMousePos().x - p.x, ImGui::GetMousePos().y - p.y) < s.px(10);
   };
   if (dot.predicted && dot.measured)
