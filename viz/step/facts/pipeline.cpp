@@ -27,8 +27,8 @@ const HopperNames& names() {
 constexpr std::size_t kNoNode = 99;
 constexpr double kUsOfNs = 1e-3;
 
-// A state that lanes are in, and where it stands in the loop: what follows the words "consumer 0". Whoever has what it
-// waited for waits no longer: it stands where it works from then on, and nowhere between O and the next wait.
+// A state that lanes are in, and where it stands in the loop: what follows the words "consumer 0". A token stands at
+// the node that its step tells of, and goes on with the lane's next step.
 struct LaneStateRow {
   Phase phase;
   std::size_t node;
@@ -52,16 +52,16 @@ std::vector<LaneStateRow> lane_state_rows() {
           {n.wait_turn, 1, marked("has {} and waits for its turn"), "K", Token::dim, SpanLook::wait},
           {n.issue_s, 2, marked("hands over {}"), "S", TensorColour::s, SpanLook::work},
           {n.wait_s, 3, marked("waits for {}"), "S", TensorColour::s, SpanLook::wait},
-          {Phase::scores, 4, marked("has {}"), "S", TensorColour::m, SpanLook::work},
+          {Phase::scores, 3, marked("has {}"), "S", TensorColour::m, SpanLook::work},
           {Phase::mask, 4, marked("masks {}"), "S", TensorColour::m, SpanLook::work},
-          {Phase::max, 5, marked("has {}"), "m", TensorColour::p, SpanLook::work},
-          {Phase::rescale, 5, marked("has {}"), "α", TensorColour::p, SpanLook::work},
+          {Phase::max, 4, marked("has {}"), "m", TensorColour::p, SpanLook::work},
+          {Phase::rescale, 4, marked("has {}"), "α", TensorColour::p, SpanLook::work},
           {Phase::weights, 5, marked("has {}"), "P", TensorColour::p, SpanLook::work},
           {Phase::sum, 5, marked("has {}"), "ℓ", TensorColour::p, SpanLook::work},
           {n.wait_v, 6, marked("waits for {}"), "V", TensorColour::v, SpanLook::wait},
           {n.issue_o, 7, marked("hands over {}"), "O", TensorColour::o, SpanLook::work},
           {n.wait_o, 8, marked("waits for {}"), "O", TensorColour::o, SpanLook::wait},
-          {Phase::output, kNoNode, marked("has {}"), "O", TensorColour::o, SpanLook::wait},
+          {Phase::output, 8, marked("has {}"), "O", TensorColour::o, SpanLook::wait},
           {Phase::normalise, kNoNode, marked("divides and stores {}"), "O", TensorColour::o, SpanLook::work},
           {Phase::store_o, kNoNode, marked("is done"), "", Token::dim, SpanLook::left_out}};
 }
@@ -246,11 +246,12 @@ class PipelineMaker {
     loop.what = tr("two warpgroups run the same loop");
     using enum TensorColour;
     const std::string wait = phrase("wait {}", place(0)), issue = phrase("issue {}", place(0));
+    const std::string arrives = phrase("{} arrives", place(0));  // in flight, and there: its step stands here too
     loop.nodes = {loop_node(wait, "K", k, true),         loop_node(tr("wait turn"), "", Token::dim, true),
-                  loop_node(issue, "S", s, false),       loop_node(wait, "S", s, true),
+                  loop_node(issue, "S", s, false),       loop_node(arrives, "S", s, true),
                   loop_node(place(0), "m, α", m, false), loop_node(place(0), "P, ℓ", p, false),
                   loop_node(wait, "V", v, true),         loop_node(issue, "O", o, false),
-                  loop_node(wait, "O", o, true)};
+                  loop_node(arrives, "O", o, true)};
     const Phase phases[] = {n.wait_k,       n.wait_turn, n.issue_s, n.wait_s, Phase::max,
                             Phase::weights, n.wait_v,    n.issue_o, n.wait_o};
     for (std::size_t at = 0; at < loop.nodes.size(); ++at) loop.nodes[at].next = next_of(phases[at], false);
@@ -340,7 +341,8 @@ TextRuns lane_state_words(const Recording& rec, EventIndex e) {
   const LaneStateRow& state = state_of(id.phase);
   const Ink ink = ink_of_letter(state.letter, state.ink);
   if (state.letter[0] == '\0') return {word(std::string(tr_of(state.words)))};
-  const std::int32_t tile = id.j >= 0 ? id.j : id.i;
+  // By key tile; Q by its rows. The whole O of the rows has no tile of its own.
+  const std::int32_t tile = id.j >= 0 ? id.j : std::string_view(state.letter) == "O" ? -1 : id.i;
   const std::string text(tr_of(state.words));
   const std::size_t hole = text.find("{}");
   TextRuns runs{word(text.substr(0, hole))};
@@ -402,10 +404,7 @@ bool on_its_way(const Recording& rec, EventIndex e, bool of_v, std::int32_t j) {
 bool lies_in_slot(const Recording& rec, EventIndex e, bool of_v, std::int32_t j) {
   if (order_row(rec.order).abreast != Abreast::rows) return false;
   // The step that has the product still shows what it was made of: the consumer lets go behind it.
-  for (std::int32_t c = 0; c < rec.query_tiles(); ++c)
-    if (const auto last = orders::hopper::last_of_lane(rec, e, c);
-        last && rec.events[*last].id.j == j && rec.after(*last, of_v ? Slot::v : Slot::k) != kNoVersion)
-      return true;
+  if (rec.lane_of(e) && rec.events[e].id.j == j && rec.after(e, of_v ? Slot::v : Slot::k) != kNoVersion) return true;
   return any_slot(rec, e, of_v, j,
                   [](SlotState state) { return state == SlotState::landed || state == SlotState::read; });
 }

@@ -86,10 +86,19 @@ void Builder::fill(TileScene& tile, VersionId id) const {
   }
 }
 
-// K or V as it lies in its slot, whether this consumer already found it, or has let it go before others.
+// K or V as it lies in its slot, whether this consumer already found it, has let it go before others, or stands at the
+// step that read it last while the slot is another tile's.
 void Builder::lay_in_slot(TileScene& tile, EventIndex now) const {
-  const auto lies = side_by_side_of(rec).lies_in_slot;
-  if (lies == nullptr || tile.live || at.j < 0 || !lies(rec, now, tile.slot == Slot::v, at.j)) return;
+  const auto lies_in = side_by_side_of(rec).lies_in_slot;
+  if (lies_in == nullptr || at.j < 0) return;
+  const bool lies = lies_in(rec, now, tile.slot == Slot::v, at.j);
+  if (lies == tile.live) return;
+  if (!lies) {
+    tile.live = tile.made = tile.brought = false;
+    for (Cell& cell : tile.cells)
+      if (cell.look == CellLook::value) cell.look = CellLook::dropped;
+    return;
+  }
   for (const OrderPhase& phase : order_row(rec.order).phases) {
     if (std::ranges::find(phase.brings, tile.slot) == phase.brings.end()) continue;
     const std::optional<EventIndex> found = rec.find({at.b, at.h, std::max(at.i, 0), at.j, phase.phase});
