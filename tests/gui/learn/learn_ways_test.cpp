@@ -53,6 +53,20 @@ TEST(LearnWays, AWordIsFoundFromTheMap) {
   }
 }
 
+// 132 SMs with 65 536 registers of 4 bytes each.
+TEST(LearnWays, TheFirstPageNamesTheNearestMemoryAndItsSize) {
+  TestWindow w(1280, 720);
+  w.controller().update({ChooseWorkspace{Workspace::learn}});
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kLearn);
+    ctx->ItemClick("**/##learn_continue");
+    ctx->Yield(3);
+    const DrawnText drawn;
+    ctx->Yield(2);
+    IM_CHECK(drawn.count("registers, in the cores themselves, all 132 SMs together: 35 MB") > 0);
+  }));
+}
+
 TEST(LearnWays, ThreeDoorsStandBesideAWindowThatSteps) {
   TestWindow w(1440, 900, "", true);
   EXPECT_TRUE(w.run([&](Ctx* ctx) {

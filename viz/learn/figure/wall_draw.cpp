@@ -122,8 +122,18 @@ void draw_wall_areas(ImDrawList* list, const Box& box, const WallScene& scene, b
                         memory.width() - 2 * in));
   wrapped_at(list, {x + s.px(6), y + given.height() / 2 - s.px(9)}, memory.max.x - x - in, Token::text,
              phrase("inputs and output: {}", memory_text(4 * scene.given_bytes)), 2);
-  wrapped_at(list, {core.max.x + s.px(10), core.min.y - s.px(7)}, memory.max.x - core.max.x - in, Token::dim,
-             phrase("close to the cores, {}: {}", scene.places[1].where, memory_text(chip)), 4);
+  const float said =
+      wrapped_at(list, {core.max.x + s.px(10), core.min.y - s.px(7)}, memory.max.x - core.max.x - in, Token::dim,
+                 phrase("close to the cores, {}: {}", scene.places[1].where, memory_text(chip)), 4);
+  if (scene.roads) return;  // each place has a line beside the areas
+  // Nearest of all.
+  const Box registers =
+      square({core.min.x, std::max(core.max.y, core.min.y - s.px(7) + said) + s.px(16)}, scene.places.front().bytes);
+  list->AddRectFilled(registers.min, registers.max, colour_of(Token::text));
+  wrapped_at(list, {core.max.x + s.px(10), registers.min.y - s.px(7)}, memory.max.x - core.max.x - in, Token::text,
+             phrase("registers, in the cores themselves, {}: {}", scene.places.front().where,
+                    memory_text(scene.places.front().bytes)),
+             4);
 }
 
 void draw_wall(const WallScene& scene, const Box& box) {
