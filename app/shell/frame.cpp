@@ -5,6 +5,7 @@
 
 #include "imgui.h"
 #include "imgui_internal.h"
+#include "viz/draw/widgets.h"
 
 namespace attn {
 namespace {
@@ -29,6 +30,7 @@ void begin_frame() {
   const std::vector<ImGuiInputEvent> later(let_go, queue.end());
   queue.resize(static_cast<int>(let_go - queue.begin()));
   ImGui::NewFrame();
+  close_where_clicked_beside();
   for (const ImGuiInputEvent& e : later) queue.push_back(e);
 }
 

@@ -324,6 +324,45 @@ bool chip_button(const char* id, const std::string& words, ImVec2 right_top, Box
   return pressed;
 }
 
+constexpr const char* kEdges[] = {"##through_left", "##through_top", "##through_right", "##through_bottom"};
+
+void let_clicks_through(const Box& chip) {
+  ImGuiStorage& kept = ImGui::GetCurrentWindow()->StateStorage;
+  const float edges[] = {chip.min.x, chip.min.y, chip.max.x, chip.max.y};
+  for (int n = 0; n < IM_ARRAYSIZE(kEdges); ++n) kept.SetFloat(ImHashStr(kEdges[n]), edges[n]);
+}
+
+void close_where_clicked_beside() {
+  const ImGuiContext& g = *ImGui::GetCurrentContext();
+  // A menu that is open over the panel takes the click as menus do.
+  if (g.OpenPopupStack.Size != 1 || !ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return;
+  const ImGuiWindow* panel = g.OpenPopupStack[0].Window;
+  if (panel == nullptr || !panel->WasActive) return;
+  float edges[IM_ARRAYSIZE(kEdges)] = {};
+  for (int n = 0; n < IM_ARRAYSIZE(kEdges); ++n) edges[n] = panel->StateStorage.GetFloat(ImHashStr(kEdges[n]), -1);
+  const ImRect chip(edges[0], edges[1], edges[2], edges[3]);
+  if (chip.GetWidth() <= 0 || chip.Contains(g.IO.MousePos) || panel->Rect().Contains(g.IO.MousePos)) return;
+  ImGui::ClosePopupToLevel(0, true);
+}
+
+bool tick_box(const Box& box, const char* id, const char* words, bool on) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImGui::SetCursorScreenPos(box.min);
+  const bool clicked = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
+  const Box tick{{box.min.x, box.centre().y - s.px(7)}, {box.min.x + s.px(14), box.centre().y + s.px(7)}};
+  list->AddRectFilled(tick.min, tick.max, colour_of(on ? Token::text : Token::field), s.px(3));
+  if (on) {
+    const ImVec2 a{tick.min.x + s.px(3), tick.centre().y}, b{tick.min.x + s.px(6), tick.max.y - s.px(4)},
+        c{tick.max.x - s.px(3), tick.min.y + s.px(4)};
+    list->AddLine(a, b, colour_of(Token::card), s.px(2));
+    list->AddLine(b, c, colour_of(Token::card), s.px(2));
+  }
+  draw_text_in(list, box, Align::left, Face::text, 13, colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim),
+               words, 22);
+  return clicked;
+}
+
 constexpr float kFieldText = 13;
 
 int complete_before_caret(ImGuiInputTextCallbackData* data) {

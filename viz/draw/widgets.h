@@ -71,6 +71,14 @@ bool main_button(const char* label, ImVec2 size, bool enabled);
 bool box_button(const Box& box, const char* id, const char* words);
 // A chip that stands for what is folded behind it; `right_top`: its corner, pixels. `box` gets where it stands.
 bool chip_button(const char* id, const std::string& words, ImVec2 right_top, Box& box);
+// Behind BeginPopup, of what is folded behind `chip`: a click beside it closes it and reaches what it is on, where
+// ImGui's own popups keep that click. On the chip it closes it, no more.
+void let_clicks_through(const Box& chip);
+// Behind NewFrame, before anything is drawn.
+void close_where_clicked_beside();
+
+// A small square, ticked where `on`, and words beside it. Returns whether it was clicked.
+bool tick_box(const Box& box, const char* id, const char* words, bool on);
 
 // What Tab puts in place of the text before the caret.
 using Completion = std::function<std::string(std::string_view)>;

@@ -71,6 +71,7 @@ float draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
     keep_typed(panel);
     return box.min.x;
   }
+  let_clicks_through(box);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const Box inside{at, {at.x + ImGui::GetContentRegionAvail().x, at.y + height}};
   draw_problem_panel(panel, inside, false);
@@ -97,6 +98,7 @@ void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all, f
   ImGui::SetNextWindowPos({all.max.x - wide - s.px(12), strip.max.y + s.px(6)});
   ImGui::SetNextWindowSize({wide, std::min(height + s.px(24), room)});
   if (!ImGui::BeginPopup("##charts_popup", ImGuiWindowFlags_NoMove)) return;
+  let_clicks_through(box);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float right = at.x + ImGui::GetContentRegionAvail().x;
   draw_chart_card(card, {at, {right, at.y + chart}});
