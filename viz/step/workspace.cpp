@@ -373,7 +373,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   const ImVec2 origin = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
   Box all{origin, {origin.x + size.x, origin.y + size.y}};
   ui.dragged.clear();
-  const ProblemPanel problem{state, model, cache.editing, commands};
+  ProblemPanel problem{state, model, cache.editing, commands};
   if (!model.recording || model.recording->events.empty()) {
     ui.tiles.focused = false;
     return draw_unrecorded(problem, all);
@@ -394,6 +394,11 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   TilesScene tiles = tiles_at(held_run, now, state, scales);
   if (ui.hidden.on) keep_answers_back(tiles);
   const StepPlace at = place_of(rec, now, selection);
+  // Beside a question it could be the answer.
+  const bool unsubtracted = !rec.options.subtract_max && order_look(rec.order).undivided;
+  if (!ui.hidden.on)
+    problem.outcome =
+        unsubtracted ? first_wrong_outcome(cache.error_scan(at.b, at.h), selection) : merge_outcome(rec, selection);
   const StepValues values = step_values(rec, at, selection, cache.bounds());
   const SideBySideView view{rec, at, state, ui, cache, commands};
   AskedBar* asked_bar = ui.asked_bar ? &*ui.asked_bar : nullptr;

@@ -42,6 +42,67 @@ TEST(StepWays, KeysAreSplitFromTheFirstWindowOn) {
   }));
 }
 
+// Scores near 700: e^S is beyond f32 in the first P, which is step 6.
+TEST(StepWays, WithoutTheMaximumThePanelSaysWhatIsWrongFirstAndGoesThere) {
+  TestWindow w(1280, 720, "", false, {}, {}, {}, "attn1,preset=large_logits");
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##problem_chip");
+    ctx->Yield(3);
+    IM_CHECK(!ctx->ItemExists("//$FOCUSED/##whatif_outcome"));
+    ctx->ItemClick("//$FOCUSED/##whatif_max");
+    ctx->Yield(20);
+    ctx->ItemClick("//$FOCUSED/##whatif_outcome");
+    ctx->Yield(3);
+    IM_CHECK_EQ(w.state().view.step.cursor, 5U);
+    IM_CHECK(recording(w).events[5].id.phase == Phase::weights);
+    IM_CHECK(w.state().document.selection.slot == Slot::p);
+  }));
+}
+
+TEST(StepWays, PartsOfKeysLeadToTheFactorsOfTheirMergeAndLeaveTheOtherQuestions) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##whatif_parts");
+    ctx->Yield(3);
+    IM_CHECK(ctx->ItemExists("##whatif_max"));
+    ctx->ItemClick("##whatif_outcome");
+    ctx->Yield(3);
+    IM_CHECK(recording(w).events[w.state().view.step.cursor].id.phase == *phase_named("merge_second"));
+    ctx->ItemClick("##whatif_parts");
+    ctx->Yield(3);
+    IM_CHECK_EQ(splits_of(w.state().document.options), 1);
+    IM_CHECK(!ctx->ItemExists("##whatif_outcome"));
+  }));
+}
+
+// The chip closes it too, and does not open it again with the same click.
+TEST(StepWays, AClickBesideTheOpenProblemPanelClosesItAndTakesEffect) {
+  TestWindow w(1280, 720);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    const ImVec2 chip = ctx->ItemInfo("##problem_chip").RectFull.GetCenter();
+    const ImVec2 next = ctx->ItemInfo("##step_next").RectFull.GetCenter();
+    const auto click = [&](ImVec2 at) {
+      ctx->MouseMoveToPos(at);
+      ctx->MouseClick();
+      ctx->Yield(3);
+    };
+    const auto is_open = [&] { return ctx->ItemExists("//$FOCUSED/##preset"); };
+    click(chip);
+    IM_CHECK(is_open());
+    click(chip);
+    IM_CHECK(!is_open());
+    click(chip);
+    IM_CHECK(is_open());
+    const EventIndex before = w.state().view.step.cursor;
+    click(next);
+    IM_CHECK(!is_open());
+    IM_CHECK_EQ(w.state().view.step.cursor, before + 1);
+  }));
+}
+
 // The field stands over the first cell of Q, whichever way it was asked for.
 TEST(StepWays, OwnNumbersAreTypedFromThePencilThePaletteAndTheInputsMenu) {
   for (const int way : {0, 1, 2}) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
+#include "kernels/model/order_row.h"
 #include "viz/step/facts/letters.h"
 
 namespace attn {
@@ -40,6 +41,17 @@ std::vector<EventIndex> steps_where_m_changes(const Recording& rec, const StepPl
   // Keys may be visited from right to left.
   std::sort(steps.begin(), steps.end());
   return steps;
+}
+
+std::optional<EventIndex> merge_factors(const Recording& rec) {
+  const OrderRow& row = order_row(rec.order);
+  if (row.abreast != Abreast::parts) return std::nullopt;
+  const auto merges = [&](const Event& e) {
+    return !row.in_lane[static_cast<std::size_t>(e.id.phase)] && letter_of(e.id.phase) == "α";
+  };
+  const auto first = std::find_if(rec.events.begin(), rec.events.end(), merges);
+  if (first == rec.events.end()) return std::nullopt;
+  return static_cast<EventIndex>(std::find_if_not(first, rec.events.end(), merges) - rec.events.begin()) - 1;
 }
 
 std::string step_words(const Recording& rec, EventIndex e) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ std::vector<EventIndex> bookmarked_steps(const Recording& rec, const std::vector
 // of the run. The first visible key tile counts: m rises from -inf. Empty where m never moves (a fully masked row, or
 // no max subtraction).
 std::vector<EventIndex> steps_where_m_changes(const Recording& rec, const StepPlace& place, std::int32_t row);
+// Of keys in parts: where the second of the factors is made that merge the first two. None of another run.
+std::optional<EventIndex> merge_factors(const Recording& rec);
 // "query tile 1, key tile 0: m".
 std::string step_words(const Recording& rec, EventIndex e);
 

@@ -255,48 +255,55 @@ void reading_choice(Cursor& at) {
   at.y = bottom + at.s.px(8);
 }
 
-// A box with its tick and words; returns whether it was clicked.
-bool tick_line(Cursor& at, const char* id, const char* words, bool on, float left, float right) {
-  const Box box{{left, at.y}, {right, at.y + at.s.px(for_finger(kWhatIf))}};
-  ImGui::SetCursorScreenPos(box.min);
-  const bool clicked = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
-  const Box tick{{box.min.x, box.centre().y - at.s.px(7)}, {box.min.x + at.s.px(14), box.centre().y + at.s.px(7)}};
-  at.list->AddRectFilled(tick.min, tick.max, colour_of(on ? Token::text : Token::field), at.s.px(3));
-  if (on) {
-    const ImVec2 a{tick.min.x + at.s.px(3), tick.centre().y}, b{tick.min.x + at.s.px(6), tick.max.y - at.s.px(4)},
-        c{tick.max.x - at.s.px(3), tick.min.y + at.s.px(4)};
-    at.list->AddLine(a, b, colour_of(Token::card), at.s.px(2));
-    at.list->AddLine(b, c, colour_of(Token::card), at.s.px(2));
-  }
-  draw_text_in(at.list, box, Align::left, Face::text, 13, colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim),
-               words, 22);
-  return clicked;
+void take(const ProblemPanel& panel, const ProblemChoice& c) {
+  const auto why = why_not_recordable(c.changed);
+  panel.editing.error = why.value_or("");
+  if (why) return;
+  const Document& now = panel.state.document;
+  if (c.changed.options != now.options) panel.commands.push_back(SetOptions{c.changed.options, 0});
+  if (c.changed.inputs != now.inputs) panel.commands.push_back(SetInputs{c.changed.inputs, 0});
 }
 
-// As many as there is room for.
-void what_if(Cursor& at, const std::vector<ProblemChoice>& choices, float bottom) {
-  draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), tr("What if"));
-  at.y += at.s.px(21);
+// Under the switch that brought it; a click goes to its step. Returns its height, 0 where there is no room.
+float draw_outcome(const ProblemPanel& panel, const WhatIfOutcome& outcome, const Box& room) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float side = s.px(8), width = room.width() - 2 * side;
+  const float words = draw_paragraph(list, {}, width, 13, outcome.words, 2, false);
+  const float height = std::max(words + s.px(4), s.px(for_finger(22)));
+  if (room.min.y + height > room.max.y) return 0;
+  const Box box{room.min, {room.max.x, room.min.y + height}};
+  ImGui::SetCursorScreenPos(box.min);
+  if (ImGui::InvisibleButton("##whatif_outcome", {box.width(), box.height()}, ImGuiButtonFlags_EnableNav)) {
+    panel.commands.emplace_back(GoToEvent{outcome.event});
+    panel.commands.emplace_back(Select{outcome.selection});
+  }
+  list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(6));
+  draw_paragraph(list, {box.min.x + side, box.centre().y - words / 2}, width, 13, outcome.words, 2);
+  tooltip(tr("Click to go to that step"));
+  return height + s.px(2);
+}
+
+// As many as there is room for. Returns where they end.
+float what_if(const ProblemPanel& panel, const Box& room, const std::vector<ProblemChoice>& choices) {
+  const Style& s = style();
+  draw_text(ImGui::GetWindowDrawList(), room.min, Face::bold, 13, colour_of(Token::text), tr("What if"));
+  float y = room.min.y + s.px(21);
   constexpr float kShared = 0.56F;  // of the line: the first of two on it
-  const float middle = at.left + (at.right - at.left) * kShared;
+  const float middle = room.min.x + room.width() * kShared, tall = s.px(for_finger(kWhatIf));
   for (std::size_t n = 0; n < choices.size(); ++n) {
     const ProblemChoice& c = choices[n];
-    if (at.y + at.s.px(for_finger(kWhatIf)) > bottom) break;
+    if (y + tall > room.max.y) break;
     const bool second = !c.brief.empty(), first = n + 1 < choices.size() && !choices[n + 1].brief.empty();
     const std::string& words = second ? c.brief : c.words;
-    const bool clicked = tick_line(at, c.id, words.c_str(), c.on, second ? middle : at.left, first ? middle : at.right);
-    if (!first) at.y += at.s.px(for_finger(kWhatIf));
-    if (clicked) {
-      const auto why = why_not_recordable(c.changed);
-      at.panel.editing.error = why.value_or("");
-      const Document& now = at.panel.state.document;
-      if (why) continue;
-      if (c.changed.options != now.options) at.panel.commands.push_back(SetOptions{c.changed.options, 0});
-      if (c.changed.inputs != now.inputs) at.panel.commands.push_back(SetInputs{c.changed.inputs, 0});
-    }
+    const Box line{{second ? middle : room.min.x, y}, {first ? middle : room.max.x, y + tall}};
+    if (tick_box(line, c.id, words.c_str(), c.on)) take(panel, c);
     if (!c.help.empty()) tooltip(c.help);
+    if (!first) y += tall;
+    if (panel.outcome && panel.outcome->choice == c.id)
+      y += draw_outcome(panel, *panel.outcome, {{room.min.x, y}, room.max});
   }
-  at.y += at.s.px(4);
+  return y + s.px(4);
 }
 
 void one_of(Cursor& at, const char* id, const char* label, const std::vector<ProblemChoice>& choices) {
@@ -409,7 +416,9 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
   }
   const std::vector<ProblemChoice> choices = what_if_choices(panel.state.document);
   const bool derives = follows_pipeline(panel.state.document.options);
-  const bool asks = (flash || derives || panel.state.document.problem.pass == Pass::backward) && !choices.empty();
+  const bool split = splits_of(panel.state.document.options) > 1;
+  const bool backward = panel.state.document.problem.pass == Pass::backward;
+  const bool asks = (flash || split || derives || backward) && !choices.empty();
   // Those of the pipeline, or of pages, stand first, and need no room for all.
   const bool paged = panel.state.document.problem.storage.kind() == Storage::paged;
   const auto lines =
@@ -417,7 +426,7 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
   const std::size_t shown = derives || paged ? 2 : lines;
   if (asks && at.y + s.px(kWhatIfHead + for_finger(kWhatIf) * static_cast<float>(shown)) <= bottom) {
     separator(at);
-    what_if(at, choices, bottom);
+    at.y = what_if(panel, {{at.left, at.y}, {at.right, bottom}}, choices);
   }
   letters(at, order, bottom);
 }

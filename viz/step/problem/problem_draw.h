@@ -2,6 +2,8 @@
 // is dragged; a value that will not do shows why and changes nothing.
 #pragma once
 
+#include <optional>
+
 #include "viz/draw/canvas.h"
 #include "viz/state/commands.h"
 #include "viz/state/model.h"
@@ -15,6 +17,7 @@ struct ProblemPanel {
   const Model& model;
   ProblemEditing& editing;
   Commands& commands;
+  std::optional<WhatIfOutcome> outcome = std::nullopt;
 };
 
 // Draws into `box`, a card where `card`, else the popup of the chip. Legends are left out where they do not fit.

@@ -20,6 +20,8 @@
 #include "kernels/museum/museum.h"
 #include "kernels/recording/size.h"
 #include "viz/draw/number_text.h"
+#include "viz/step/facts/landmarks.h"
+#include "viz/step/facts/letters.h"
 
 namespace attn {
 namespace {
@@ -290,6 +292,29 @@ std::string field_text(const Document& document, ProblemField field) {
       return document.inputs.sentence.empty() ? std::string(kUsualSentence) : document.inputs.sentence;
   }
   return {};
+}
+
+std::optional<WhatIfOutcome> first_wrong_outcome(const ErrorScan& scan, const Selection& selection) {
+  if (!scan.done() || !scan.first) return std::nullopt;
+  const FirstDifference& f = *scan.first;
+  const std::string_view letter_wrong = letter_of(f.slot);
+  WhatIfOutcome outcome{"##whatif_max", {}, f.event, selection};
+  outcome.words =
+      woven(phrase("Wrong first: {} = {}, step {}", place(0), place(1), f.event + 1),
+            {letter(std::string(letter_wrong), tensor_of(f.slot)), word(significant_text(f.recorded, 3), Token::text)},
+            Token::text);
+  outcome.selection.row = f.row, outcome.selection.slot = f.slot, outcome.selection.col = f.col;
+  return outcome;
+}
+
+std::optional<WhatIfOutcome> merge_outcome(const Recording& rec, const Selection& selection) {
+  const auto at = merge_factors(rec);
+  if (!at) return std::nullopt;
+  const TextRun power{tr("m of a part − m"), Face::text, Token::text, 1, false};
+  return WhatIfOutcome{"##whatif_parts",
+                       woven(phrase("Merged by {} = {}{}: step {}", place(0), place(1), place(2), *at + 1),
+                             {letter("α", TensorColour::alpha), letter("e", TensorColour::alpha), power}, Token::text),
+                       *at, selection};
 }
 
 }  // namespace attn

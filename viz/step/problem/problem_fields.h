@@ -11,7 +11,9 @@
 #include "kernels/base/result.h"
 #include "kernels/model/order.h"
 #include "viz/draw/inks.h"
+#include "viz/draw/text_runs.h"
 #include "viz/state/state.h"
+#include "viz/step/charts/error.h"
 #include "viz/step/orders/look.h"  // LetterWords
 
 namespace attn {
@@ -77,6 +79,18 @@ std::vector<ProblemChoice> deal_choices(const Document& d);
 std::vector<ProblemChoice> pipeline_choices(const Document& d);
 // Which tile is outside; empty where the kernel leaves no choice.
 std::vector<ProblemChoice> loop_choices(const Document& d);
+
+// What came of the what-if that is on, in a line, and the step that shows it.
+struct WhatIfOutcome {
+  std::string_view choice;  // id of its switch
+  TextRuns words;
+  EventIndex event = 0;
+  Selection selection;
+};
+// Without the maximum: the first number that is wrong. None while rows are left to compare, or where none is.
+std::optional<WhatIfOutcome> first_wrong_outcome(const ErrorScan& scan, const Selection& selection);
+// Of keys in parts: the factors that merge the first two. None of another run.
+std::optional<WhatIfOutcome> merge_outcome(const Recording& rec, const Selection& selection);
 
 // What each letter stands for in an order: in one that stores S, m is the whole row's and nothing is rescaled.
 std::vector<LetterWords> letter_words(Order order);
