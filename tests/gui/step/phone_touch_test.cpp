@@ -207,20 +207,26 @@ TEST(PhoneStep, WhatAFingerPressesHasItsSize) {
   }
 }
 
-TEST(PhoneStep, TheButtonOfAnExhibitStandsClearOfWhatIsWrong) {
-  Phone w;
-  w.open("late_outlier", "museum_alpha_on_l_only");
-  EXPECT_TRUE(w.run([&](Ctx* ctx) {
-    ctx->SetRef(kStep);
-    const ImRect box = ctx->ItemInfo("##leave_museum").RectFull;
-    IM_CHECK_GE(box.GetHeight(), kFinger - 0.5F);
-    const DrawnText drawn;
-    ctx->Yield();
-    const auto over = [&](const DrawnText::Place& place) {
-      return box.Overlaps({place.left, place.top, place.right, place.bottom});
-    };
-    IM_CHECK_EQ(std::ranges::count_if(drawn.places(), over), 1);  // its own words
-  }));
+// On a phone and on a tablet held upright.
+TEST(PhoneStep, TheButtonsOfAnExhibitStandClearOfWhatIsWrong) {
+  for (const PhoneSize& size : {kPhones[0], kPhones[1], PhoneSize{820, 1133}}) {
+    Phone w(size);
+    w.open("late_outlier", "museum_alpha_on_l_only");
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      ctx->SetRef(kStep);
+      std::vector<ImRect> boxes;
+      for (const char* id : {"##leave_museum", "##show_patch"}) boxes.push_back(ctx->ItemInfo(id).RectFull);
+      const DrawnText drawn;
+      ctx->Yield();
+      for (const ImRect& box : boxes) {
+        IM_CHECK_GE_NO_RET(box.GetHeight(), kFinger - 0.5F);
+        const auto over = [&](const DrawnText::Place& place) {
+          return box.Overlaps({place.left, place.top, place.right, place.bottom});
+        };
+        IM_CHECK_EQ_NO_RET(std::ranges::count_if(drawn.places(), over), 1);  // its own words
+      }
+    })) << size.width;
+  }
 }
 
 TEST(PhoneStep, ATapFollowsACellBesideTheTilesUntilTheNext) {

@@ -19,6 +19,9 @@ constexpr float kOneLineWide = 880;  // the longest sentences need it
 constexpr float kSides = 24, kPhoneSides = 18;
 constexpr float kFoot = 2;                  // what is free below the last line
 constexpr float kNarrow = 480, kLow = 560;  // below that width, in a view at least so high, headlines have two lines
+constexpr float kLeastText = 12;            // of a sentence
+// Below that width, as beside a lesson's card, in a view at least so high, a sentence has a line more.
+constexpr float kBesideCard = 660, kHigh = 720, kThreeLines = 120;
 
 // "Why?", which opens the reason behind the step, below the strip whose sentence it explains. Returns where it ends.
 float draw_why(ImVec2 at, const TextRuns& why, float strip_bottom) {
@@ -73,7 +76,8 @@ int strip_lines(float width) {
 }
 
 float strip_height(float width, float height) {
-  if (width < kNarrow && height >= kLow) return kPhoneStrip;
+  if (width < kNarrow && (height >= kLow || by_touch())) return kPhoneStrip;
+  if (width < kBesideCard && height >= kHigh) return kThreeLines;
   return strip_lines(width) > 1 ? 98 : height < 560 ? 76 : 84;
 }
 
@@ -115,16 +119,27 @@ bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, 
   } else if (phone && runs_width(scene.headline, 16) <= beside - left) {
     headline_end = draw_runs(list, {headline.x, headline.y + s.px(3)}, 16, scene.headline);
   } else {
-    sentence = headline.y + draw_paragraph(list, headline, beside - left, 16, scene.headline, 2) + s.px(2);
+    const float width = beside - left;
+    const auto high = [&](float wide, float text, const TextRuns& runs) {
+      constexpr int kAll = 9;
+      return draw_paragraph(list, {}, wide, text, runs, kAll, false);
+    };
+    // In smaller letters where it would be cut, or would leave too little for the sentence.
+    const float title = high(width, 16, scene.headline), below = box.max.y - s.px(kFoot + 2) - headline.y - title;
+    const bool broken = title > 2 * line_height(16) + 1 || high(right - left, kLeastText, scene.sentence) > below + 1;
+    const float height = broken ? draw_paragraph(list, headline, width, 14, scene.headline, 3)
+                                : draw_paragraph(list, headline, width, 16, scene.headline, 2);
+    sentence = headline.y + height + s.px(2);
   }
   const auto lines_of = [&](float text) {
     return std::max(1, static_cast<int>((box.max.y - s.px(kFoot) - sentence) / line_height(text)));
   };
   if (lines > 1) lines = lines_of(14);
   float text = 14;
-  if (phone && draw_paragraph(list, {}, right - left, text, scene.sentence, lines + 1, false) >
-                   line_height(text) * static_cast<float>(lines) + 1) {
-    text = 13;
+  while (text > kLeastText && lines > 1 &&
+         draw_paragraph(list, {}, right - left, text, scene.sentence, lines + 1, false) >
+             line_height(text) * static_cast<float>(lines) + 1) {
+    text -= 1;
     lines = lines_of(text);
   }
   // The formula stands at the right of headline and position; where it would touch the headline it shrinks, then

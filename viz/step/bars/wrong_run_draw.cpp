@@ -93,12 +93,17 @@ std::vector<std::string> other_buttons(const WrongRunScene& scene) {
   return all;
 }
 
-// Headline and all buttons have no room on one line: but the museum's door, they stand on one below.
+// Headline and all buttons have no room on one line, or they reach down to words that are longer than what is beside
+// them: but the museum's door, the buttons stand on a line below.
 bool on_two_lines(const WrongRunScene& scene, float width) {
-  float wide = text_width(Face::bold, 14, scene.headline) + style().px(kSide + kLeastAbout);
-  if (!scene.back.empty()) wide += button_width(scene.back) + style().px(kGap);
-  for (const std::string& words : other_buttons(scene)) wide += button_width(words) + style().px(kGap);
-  return wide > width;
+  const Style& s = style();
+  float buttons = 0;
+  if (!scene.back.empty()) buttons += button_width(scene.back) + s.px(kGap);
+  for (const std::string& words : other_buttons(scene)) buttons += button_width(words) + s.px(kGap);
+  if (text_width(Face::bold, 14, scene.headline) + s.px(kSide + kLeastAbout) + buttons > width) return true;
+  const float verdict = text_width(Face::text, kSize, scene.verdict);
+  if (verdict > width - 2 * s.px(kSide)) return true;
+  return button_height() > kLine + kTop && buttons > 0 && verdict > width - s.px(2 * kSide) - buttons;
 }
 
 // Returns where those of the first line begin.
