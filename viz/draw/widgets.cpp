@@ -107,13 +107,13 @@ float dim_text_height(const std::string& words) {
   return height;
 }
 
-void begin_line(const std::string& label) {
+void begin_line(const std::string& label, float column) {
   const Style& s = style();
   ImGui::AlignTextToFramePadding();
   ImGui::PushStyleColor(ImGuiCol_Text, colour(s.theme, Token::dim));
   ImGui::TextUnformatted(label.c_str());
   ImGui::PopStyleColor();
-  ImGui::SameLine(s.px(84));
+  ImGui::SameLine(s.px(column));
   ImGui::SetNextItemWidth(-FLT_MIN);
 }
 

@@ -31,8 +31,9 @@ void wrapped_text(const std::string& words, float width = 0);
 void dim_text(const std::string& words);
 // The height that it will have here, pixels.
 float dim_text_height(const std::string& words);
-// Label on the left, the next widget on the right half.
-void begin_line(const std::string& label);
+// Label on the left, the next widget from `column` (logical pixels from the window's left) on.
+constexpr float kLabelColumn = 84;
+void begin_line(const std::string& label, float column = kLabelColumn);
 
 // Where a tooltip of `size` pixels stands: below what it explains, or above where there is no room, and within the
 // screen. What is higher than a few lines is explained where the pointer is.

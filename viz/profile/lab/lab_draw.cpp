@@ -39,8 +39,9 @@ std::string label_of(const Option& option) {
 
 // A number that is taken over when the field is left; empty, and 0, is no choice: then `unchosen` stands there, dimmed.
 // Whether it was taken over.
-bool number_field(const char* label, const char* id, const std::string& unchosen, std::int32_t& value) {
-  begin_line(label);
+bool number_field(const std::string& label, const char* id, const std::string& unchosen, std::int32_t& value,
+                  float column) {
+  begin_line(label, column);
   ImGui::SetNextItemWidth(-FLT_MIN);
   std::string text = value == 0 ? std::string() : fmt::format("{}", value);
   if (ImGui::InputTextWithHint(id, unchosen.c_str(), &text,
@@ -52,9 +53,18 @@ bool number_field(const char* label, const char* id, const std::string& unchosen
   return ImGui::IsItemDeactivatedAfterEdit();
 }
 
+// Wide enough for each of their labels.
+float label_column(const LabView& lab) {
+  float widest = 0;
+  for (const OptionSpec& spec : lab.options)
+    if (!spec.option->is_choice()) widest = std::max(widest, ImGui::CalcTextSize(label_of(*spec.option).c_str()).x);
+  return std::max(kLabelColumn, (widest + ImGui::GetCursorPosX()) / style().scale + 10);
+}
+
 void draw_options(const LabScene& scene, const LabView& lab, LabUiState& ui, Commands& commands) {
   LabChange change = lab.now;
   bool changed = false;
+  const float column = label_column(lab);
   for (const OptionSpec& spec : lab.options) {
     const Option& option = *spec.option;
     if (option.is_choice()) continue;
@@ -62,17 +72,17 @@ void draw_options(const LabScene& scene, const LabView& lab, LabUiState& ui, Com
     const auto ships = chosen(scene.shipped, option);
     const std::string unchosen = ships ? fmt::format("{}", *ships) : std::string(tr("as shipped"));
     auto value = static_cast<std::int32_t>(chosen(ui.options, option).value_or(0));
-    changed |= number_field(label_of(option).c_str(), id.c_str(), unchosen, value);
+    changed |= number_field(label_of(option), id.c_str(), unchosen, value, column);
     choose(ui.options, option, value == 0 ? std::nullopt : std::optional<std::int64_t>(value));
     tooltip(phrase("{}; empty or 0: the default.", range_words(spec)));
   }
-  changed |= number_field(tr("Registers"), "##lab_registers", tr("the compiler's"), ui.max_registers);
+  changed |= number_field(tr("Registers"), "##lab_registers", tr("the compiler's"), ui.max_registers, column);
   tooltip(
       tr("-maxrregcount: limit on registers per thread, 16 to 255. Empty or 0: the compiler chooses. __launch_bounds__ "
          "in the source takes precedence. Part of the kernel's hash."));
   change.options = ui.options;
   change.build.max_registers = ui.max_registers;
-  begin_line(tr("Fast math"));
+  begin_line(tr("Fast math"), column);
   if (ImGui::Checkbox("##lab_fast", &change.build.fast_math)) changed = true;
   tooltip(
       tr("-use_fast_math: approximate exponentials and divisions, with subnormal numbers flushed to 0. Part of the "
