@@ -93,14 +93,11 @@ void Builder::lay_in_slot(TileScene& tile, EventIndex now) const {
   if (lies_in == nullptr || at.j < 0) return;
   const bool lies = lies_in(rec, now, tile.slot == Slot::v, at.j);
   if (lies == tile.live) return;
-  if (!lies) {
-    tile.live = tile.made = tile.brought = false;
-    for (Cell& cell : tile.cells)
-      if (cell.look == CellLook::value) cell.look = CellLook::dropped;
-    return;
-  }
+  tile.live = false;
+  for (Cell& cell : tile.cells)
+    if (!lies && cell.look == CellLook::value) cell.look = CellLook::dropped;
   for (const OrderPhase& phase : order_row(rec.order).phases) {
-    if (std::ranges::find(phase.brings, tile.slot) == phase.brings.end()) continue;
+    if (!lies || std::ranges::find(phase.brings, tile.slot) == phase.brings.end()) continue;
     const std::optional<EventIndex> found = rec.find({at.b, at.h, std::max(at.i, 0), at.j, phase.phase});
     if (found && rec.after(*found, tile.slot) != kNoVersion) fill(tile, rec.after(*found, tile.slot));
   }
