@@ -11,7 +11,7 @@ root="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)"
 folder="${1:-$root/build/wheels}"
 mkdir -p "$folder"
 folder="$(cd -- "$folder" && pwd)"
-readonly root folder most_bytes=$((15 << 20))
+readonly root folder too_large=15000000
 failed=0
 
 pass() { printf 'PASS %s\n' "$1"; }
@@ -58,18 +58,23 @@ build_wheel() { # PYTHON
   pass "the wheel is built: ${wheel##*/}, $(($(stat -c %s "$wheel") / 1024)) KiB"
 }
 
-# With its libraries inside it runs on other systems, of the C library that its tag says and newer.
+# With its libraries inside it runs on other systems, of the C library that its tag says and newer. advzip packs it 3 %
+# tighter than zlib's best.
 repair_wheel() {
   rm -rf "$folder/portable"
   if PATH="$folder/build-venv/bin:$PATH" logged repair "$folder/build-venv/bin/auditwheel" repair \
     --zip-compression-level 9 --wheel-dir "$folder/portable" "$wheel"; then
     wheel="$(ls "$folder"/portable/*.whl)"
+    pass "auditwheel carries its libraries: ${wheel##*/}"
+    if ! logged pack advzip --recompress --shrink-insane "$wheel"; then
+      fail "advzip packs the wheel (app/setup/packages_tests)"
+    fi
     local size
     size="$(stat -c %s "$wheel")"
-    if ((size <= most_bytes)); then
-      pass "auditwheel carries its libraries: ${wheel##*/}, $((size / 1024)) KiB"
+    if ((size < too_large)); then
+      pass "the wheel takes $size bytes, less than $too_large"
     else
-      fail "the wheel takes $size bytes, more than $most_bytes"
+      fail "the wheel takes $size bytes, not less than $too_large"
     fi
   else
     fail "auditwheel repairs the wheel"
