@@ -16,10 +16,8 @@
 namespace attn {
 namespace {
 
-constexpr float kBetween = 4;    // logical pixels, of a launch and the next
-constexpr float kHereLine = 17;  // of where the kernel stands, between title and stairs
-constexpr int kNextLines = 3;    // under a staircase
-constexpr int kTitleLines = 3;   // over it
+constexpr float kBetween = 4;  // logical pixels, of a launch and the next
+constexpr int kNextLines = 3;  // under a staircase
 
 // What an SM can hold as a bar; filled: what this kernel may, the line across: what it did.
 void draw_bar(const OccupancyScene& o, float width) {
@@ -68,26 +66,13 @@ void draw_here(const Staircase& stair, const Scale& scale, ImU32 ink) {
   draw_text(list, {x + amount + gap, scale.box.min.y - s.px(16)}, Face::text, 12, ink, level);
 }
 
-TextRuns title_runs(const Staircase& stair) {
-  return {{stair.title, stair.limits ? Face::bold : Face::text, stair.limits ? Token::text : Token::dim, 0, false}};
-}
-
-// Of all titles, which break where their stairs are narrow.
-float titles_height(const OccupancyScene& scene, float width) {
-  float height = 0;
-  for (const Staircase& stair : scene.stairs)
-    height = std::max(height, draw_paragraph(nullptr, {}, width, 12, title_runs(stair), kTitleLines, false));
-  return height;
-}
-
-// `title`: how high that is.
-void draw_stair(const Staircase& stair, std::int32_t top, ImVec2 size, float title) {
+void draw_stair(const Staircase& stair, std::int32_t top, ImVec2 size) {
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImU32 ink = colour(s.theme, stair.limits ? Token::text : Token::dim);
-  draw_paragraph(list, at, size.x, 12, title_runs(stair), kTitleLines);
-  const Scale scale{{{at.x, at.y + title + s.px(kHereLine)}, {at.x + size.x, at.y + size.y - s.px(2)}},
+  draw_text(list, at, stair.limits ? Face::bold : Face::text, 12, ink, stair.title);
+  const Scale scale{{{at.x, at.y + s.px(34)}, {at.x + size.x, at.y + size.y - s.px(2)}},
                     static_cast<double>(stair.steps.back().to),
                     1.12 * std::max(1, top)};
   list->AddLine({scale.box.min.x, scale.box.max.y}, scale.box.max, colour(s.theme, Token::line), s.px(1));
@@ -154,11 +139,10 @@ void draw_occupancy(const OccupancyScene& scene, ImVec2 size) {
       const float top = ImGui::GetCursorPosY() + s.px(2);
       const float words = line_height(12) * kNextLines + s.px(4);
       const float height = std::max(s.px(70), ImGui::GetContentRegionAvail().y - words);
-      const float title = titles_height(scene, width);
       for (std::size_t i = 0; i < scene.stairs.size(); ++i) {
         const float left = s.px(16) + static_cast<float>(i) * (width + gap);
         ImGui::SetCursorPos({left, top});
-        draw_stair(scene.stairs[i], scene.top, {width, height}, title);
+        draw_stair(scene.stairs[i], scene.top, {width, height});
         const ImVec2 corner = ImGui::GetWindowPos();
         draw_paragraph(ImGui::GetWindowDrawList(),
                        {corner.x + left, corner.y - ImGui::GetScrollY() + top + height + s.px(4)}, width, 12,
