@@ -183,12 +183,14 @@ void draw_timeline_card(const Box& box, const SideBySideView& view, bool page) {
   if (hidden.on || hidden.map) hide_after(scene, hidden.on ? hidden.horizon : at.event, hidden.map);
   const float side = s.px(phone ? 10 : 16), above = s.px(phone ? 8 : 12);
   const Box in{{box.min.x + side, box.min.y + above}, {box.max.x - side, box.max.y - s.px(8)}};
-  const TransportSize size = transport_size(phone ? in.width() / s.scale : 0);
+  const bool buttons_only = !phone && in.width() < s.px(transport_size(0).width);  // no room beside a track
+  const TransportSize size = transport_size(phone || buttons_only ? in.width() / s.scale : 0);
   const Box buttons =
       phone ? Box{{in.min.x, in.max.y - s.px(size.row)}, in.max} : Box{in.min, {in.min.x + s.px(size.width), in.max.y}};
   Box more{};
   if (draw_transport(buttons, state, scene, commands, size, more)) ImGui::OpenPopup("##timeline_more_popup");
   draw_more_popup(more, view, scene, !hidden.map);
+  if (buttons_only) return;
   float x = in.min.x + (phone ? 0 : s.px(size.width + 14));
   const float bottom = phone ? buttons.min.y - s.px(6) : in.max.y, width = box.width() / s.scale;
   if (const auto track = side_by_side_of(rec).track) return track(view, {{x, in.min.y}, {in.max.x, bottom}});

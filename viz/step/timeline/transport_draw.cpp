@@ -57,29 +57,53 @@ void arrow_button(Transport& t, const char* id, float width, float size, Arrow a
   draw_arrow(t.list, box.centre(), size, arrow, t.ink(enabled));
 }
 
-// `narrow`: there is a chip behind it, and Next has what the others leave of the width.
-void step_row(Transport& t, bool narrow, float width) {
-  constexpr float kPlay = 58, kGaps = 4 * 6;
+constexpr float kPlay = 58, kGaps = 4 * 6;
+constexpr float kNextLeast = 84, kNextBare = 43;  // of its word and arrow, and of the word alone
+
+float play_width() {
+  return by_touch() ? kPlay + 8 : kPlay;
+}
+
+// What the others leave of a row that wide.
+float next_width(float width) {
+  return width - 2 * for_finger(34) - play_width() - for_finger(28) - kGaps;
+}
+
+// `narrow`: there is a chip behind it, and Next has what the others leave of the width. Where that is too little for
+// its word, as at 150 %, what is pressed least often goes first: the first step, Next's arrow, Play, the chip. Whether
+// the chip has its place.
+bool step_row(Transport& t, bool narrow, float width) {
   const bool back = t.scene.event > 0, forth = t.scene.event + 1 < t.scene.events;
-  arrow_button(t, "##step_first", 34, 12, Arrow::first, back, with_key(tr("First step"), tr("Home")), GoToEnd{false},
-               6);
+  float room = narrow ? next_width(width) : kNextLeast;
+  const bool first = room >= kNextLeast;
+  if (!first) room += for_finger(34) + 6;
+  const bool plays = room >= kNextBare;
+  if (!plays) room += play_width() + 6;
+  const bool chip = narrow && room >= kNextBare;
+  if (narrow && !chip) room += for_finger(28) + 6;
+  if (first)
+    arrow_button(t, "##step_first", 34, 12, Arrow::first, back, with_key(tr("First step"), tr("Home")), GoToEnd{false},
+                 6);
   arrow_button(t, "##step_previous", 34, 12, Arrow::left, back, with_key(tr("Previous phase"), tr("left arrow")),
                StepBy{StepUnit::phase, -1}, 6);
-  const float play = by_touch() ? kPlay + 8 : kPlay;
-  Box box = t.next(narrow ? width - 2 * for_finger(34) - play - for_finger(28) - kGaps : 90, 6);
+  Box box = t.next(narrow ? std::max(room, kNextBare) : 90, 6);
   // Beside the card of a lesson the one thing to press next is the card's, and so is that word.
   const bool primary = t.state.view.workspace != Workspace::learn;
   if (button(t, "##step_next", box, forth, with_key(tr("Next phase"), tr("right arrow or Space")), primary))
     t.commands.emplace_back(StepBy{StepUnit::phase, 1});
   const ImU32 next = primary ? colour_of(Token::ground) : t.ink(forth);
-  const float inset = box.width() < t.s.px(84) ? 12 : 20;
-  draw_text_in(t.list, box, Align::left, Face::bold, 14, next, primary ? tr("Next") : tr("Step"), inset);
-  draw_arrow(t.list, {box.max.x - t.s.px(inset < 20 ? 14 : 20), box.centre().y}, 12, Arrow::right, next);
-  box = t.next(narrow ? play : 76, narrow ? 6 : kGap);
+  const bool bare = box.width() < t.s.px(kNextLeast - 1);
+  const float inset = box.width() < t.s.px(100) ? 12 : 20;
+  const char* words = primary ? tr("Next") : tr("Step");
+  draw_text_in(t.list, box, bare ? Align::centre : Align::left, Face::bold, 14, next, words, inset);
+  if (!bare) draw_arrow(t.list, {box.max.x - t.s.px(inset < 20 ? 14 : 20), box.centre().y}, 12, Arrow::right, next);
+  if (!plays) return chip;
+  box = t.next(narrow ? play_width() : 76, narrow ? 6 : kGap);
   const bool playing = t.state.view.step.playing;
   if (button(t, "##step_play", box, forth || playing, with_key(tr("Play, pause"), "P")))
     t.commands.emplace_back(Play{!playing});
   draw_text_in(t.list, box, Align::centre, Face::text, 14, t.ink(forth || playing), playing ? tr("Pause") : tr("Play"));
+  return chip;
 }
 
 // Back and forth through the steps where m of the pinned row grows; the letter between them says what.
@@ -171,7 +195,8 @@ bool draw_transport(const Box& box, const State& state, const TimelineScene& sce
   Transport t{state, scene, commands, ImGui::GetWindowDrawList(), s, box.min.x, box.min.y, size.row};
   const float second = box.min.y + s.px(size.row + kRowGap);
   const bool narrow = !size.marks || second + s.px(kSecondRow) > box.max.y + 1;
-  step_row(t, narrow, size.width);
+  const bool chip = step_row(t, narrow, size.width);
+  if (narrow && !chip) return false;
   if (narrow) {
     more = t.next(for_finger(28));
     const bool pressed =
