@@ -1,4 +1,5 @@
-// The algorithm under the tiles, a term a column: the live one first, the others as far as there is room.
+// The algorithm under the tiles, a term a column: the live one first, the others as far as there is room. And what
+// stands over the tiles of each part or consumer.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "viz/draw/theme.h"
+#include "viz/step/facts/abreast.h"
 #include "viz/step/orders/looks.h"
 #include "viz/step/tiles/parts_draw.h"
 
@@ -104,7 +106,31 @@ std::vector<PlacedCaption> placed_captions(const Drawn& d, const TilesBand& band
   return placed;
 }
 
+constexpr float kPartTitle = 25, kUnderHbm = 3;  // logical
+
+// Where both have no room on one line, a title's words stand below it; at every step, so that no tile moves.
+int lines_under_title(float width) {
+  constexpr float kOneLine = 400, kTwoLines = 210;  // logical
+  const float logical = width / style().scale;
+  return logical >= kOneLine ? 0 : logical >= kTwoLines ? 1 : 2;
+}
+
 }  // namespace
+
+float lane_title_height(float width) {
+  return style().px(kPartTitle) + line_height(13) * static_cast<float>(lines_under_title(width));
+}
+
+void draw_lane_title(ImDrawList* list, const Box& area, const LaneTitle& lane, bool live) {
+  const Style& s = style();
+  const Face face = live ? Face::bold : Face::text;
+  const float y = area.min.y + s.px(kUnderHbm), title = text_width(face, 14, lane.title) + s.px(10);
+  draw_text(list, {area.min.x, y}, face, 14, colour_of(live ? Token::text : Token::dim), lane.title);
+  if (const int lines = lines_under_title(area.width()); lines > 0)
+    draw_paragraph(list, {area.min.x, y + line_height(14)}, area.width(), 13, lane.words, lines);
+  else
+    draw_paragraph(list, {area.min.x + title, y + s.px(1)}, area.width() - title, 13, lane.words, 1);
+}
 
 void draw_captions(const Drawn& d, const TilesBand& band) {
   if (!d.layout.has_captions) return;

@@ -253,6 +253,7 @@ std::optional<TilesLayout> layout_bands(const TilesScene& scene, const Box& area
   if (scene.columns.empty() || scene.at.br > kMostRows) return std::nullopt;
   const bool numbers = choose_phone_wishes(scene, width, wishes);
   TilesLayout out;
+  out.right = area.max.x;
   out.bands = choose_bands(scene, wishes, width);
   out.title_height = s.px(kTitle);
   out.sides.resize(scene.sides.size());
@@ -296,10 +297,17 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area, bool phone) {
     if (auto bands = layout_bands(scene, area, kScrolled)) return *std::move(bands);
   const float label = label_width(scene, area, area.width() / s.scale < kTightRoom ? kTightLabel : kLabelWidth);
   TilesLayout out;
-  const float width = area.width() / s.scale - label, height = area.height() / s.scale;
+  float width = area.width() / s.scale - label;
+  const float height = area.height() / s.scale;
   out.has_captions = height >= kTooLowForCaptions;
   const float caption = out.has_captions ? kCaption : 4;
-  const Widths widths = choose_widths(scene, width);
+  Widths widths = choose_widths(scene, width);
+  // Beside K that stands alone with V, the numbers of V's rows have their place behind it: where no cell loses its own.
+  constexpr float kBehindV = 26;
+  if (scene.rows_folded && scene.k.rows > 0 && scene.v.rows > 0) {
+    Widths less = choose_widths(scene, width - kBehindV);
+    if (less.numbers == widths.numbers) widths = std::move(less), width -= kBehindV;
+  }
   const std::int32_t sum_rows = rows_below(scene);
   const float below_frame = sum_rows > 0 ? kTitle + kBelowGap + (out.has_captions ? kBelowCaption : 4) : 0;
   const Heights heights = choose_heights(scene, height - kTitle - kTitle - caption - below_frame);
@@ -314,6 +322,7 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area, bool phone) {
   const float rows_top = std::round(top + s.px(2 * kTitle + heights.k_region));
   out.title_height = s.px(kTitle);
   out.bottom = area.max.y;
+  out.right = area.max.x;
   place_columns(scene, scene.columns, widths, heights, {x, rows_top}, kText, out);
   const Column scores = column_under(scene, Slot::k, scene.columns.front()),
                output = column_under(scene, Slot::v, scene.columns.back());

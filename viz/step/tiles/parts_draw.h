@@ -17,8 +17,9 @@
 #include "viz/step/tiles/tiles_ui_state.h"
 
 namespace attn {
+struct LaneTitle;   // viz/step/facts/abreast.h
 struct TilesPanel;  // viz/step/tiles/tiles_draw.h
-}
+}  // namespace attn
 
 namespace attn::tiles {
 
@@ -60,6 +61,9 @@ void draw_flying_cell(const Drawn& d, const TileScene& tile, const Cell& cell, c
                       float strength);
 // The terms under the columns of a band (captions_draw.cpp).
 void draw_captions(const Drawn& d, const TilesBand& band);
+// Over the tiles of a part or a consumer; `live`: of the one at hand.
+float lane_title_height(float width);
+void draw_lane_title(ImDrawList* list, const Box& area, const LaneTitle& lane, bool live);
 // Outlines the operands of the pointed-at cell, and a cell itself.
 void light_operands(const Drawn& d);
 void light_cell(const Drawn& d, const CellRef& ref, float thickness);

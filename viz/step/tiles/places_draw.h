@@ -45,6 +45,7 @@ struct TilesLayout {
   float sides_top = 0;           // of the line that parts the tiles below from the rest
   float title_height = 0;        // line of titles above a tile
   float bottom = 0;              // where all of it ends
+  float right = 0;               // of the area
   Box chip, pointed;             // free space left of K, and between K and V; empty where too small
   bool has_chip = false, has_pointed = false;
   bool has_captions = true;  // a low card has none

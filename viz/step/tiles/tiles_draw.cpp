@@ -81,6 +81,7 @@ void draw_value_labels(const Drawn& d) {
   const bool behind = d.scene.k.rows > 0 && k.max.y > v.min.y && k.min.x < v.min.x && k.max.x > v.min.x - room;
   for (std::int32_t r = 0; r < d.scene.at.keys; ++r) {
     const float top = d.layout.v.y[static_cast<std::size_t>(r)], low = d.layout.v.y[static_cast<std::size_t>(r) + 1];
+    if (behind && v.max.x + room > d.layout.right) break;
     if (behind)
       draw_key_name(d, {{v.max.x + d.s.px(7), top}, {v.max.x + d.s.px(40), low}}, Align::left, r, false);
     else
@@ -269,19 +270,12 @@ void show_pointed(const TilesPanel& panel, const Drawn& d, const std::optional<P
 
 // ---- parts of the keys, or consumers with rows of their own, side by side
 
-constexpr float kPhoneLegend = 2;                                    // lines
-constexpr float kPartTitle = 25, kUnderHbm = 3, kBetweenParts = 26;  // logical
+constexpr float kPhoneLegend = 2;    // lines
+constexpr float kBetweenParts = 26;  // logical
 
 // The step that the run has come to.
 EventIndex cursor_of(const TilesPanel& panel) {
   return std::min(panel.state.view.step.cursor, static_cast<EventIndex>(panel.rec.events.size() - 1));
-}
-
-void draw_lane_title(ImDrawList* list, const Box& area, const LaneTitle& lane, bool live) {
-  const Face face = live ? Face::bold : Face::text;
-  const float y = area.min.y + style().px(kUnderHbm);
-  draw_text(list, {area.min.x, y}, face, 14, colour_of(live ? Token::text : Token::dim), lane.title);
-  draw_runs(list, {area.min.x + text_width(face, 14, lane.title) + style().px(10), y + style().px(1)}, 13, lane.words);
 }
 
 bool tiles_are_whole(const Recording& rec) {
@@ -321,12 +315,12 @@ void draw_other_part(const TilesPanel& panel, const TilesScene& scene, Box& area
   if (other >= all) half[0] = area;
   area = half[*lane - left];
   draw_lane_title(list, area, lane_title(panel.rec, *lane, scene.at.event), true);
-  area.min.y += s.px(kPartTitle);
+  area.min.y += lane_title_height(area.width());
   if (other >= all) return;
   Box place = half[other - left];
   const auto event = last_abreast(panel.rec, cursor_of(panel), other);
   draw_lane_title(list, place, lane_title(panel.rec, other, event), false);
-  place.min.y += s.px(kPartTitle);
+  place.min.y += lane_title_height(place.width());
   list->AddLine({middle, area.min.y}, {middle, area.max.y}, colour_of(Token::line), std::max(1.0F, s.px(1)));
   if (event) return draw_beside(panel, place, *event);
   draw_text_in(list, place, Align::centre, Face::text, 13, colour_of(Token::dim), tr("not started"));
