@@ -16,8 +16,9 @@
 namespace attn {
 namespace {
 
-constexpr float kBetween = 4;  // logical pixels, of a launch and the next
-constexpr int kNextLines = 3;  // under a staircase
+constexpr float kBetween = 4;   // logical pixels, of a launch and the next
+constexpr int kNextLines = 3;   // under a staircase
+constexpr int kTitleLines = 3;  // over it
 
 // What an SM can hold as a bar; filled: what this kernel may, the line across: what it did.
 void draw_bar(const OccupancyScene& o, float width) {
@@ -66,13 +67,30 @@ void draw_here(const Staircase& stair, const Scale& scale, ImU32 ink) {
   draw_text(list, {x + amount + gap, scale.box.min.y - s.px(16)}, Face::text, 12, ink, level);
 }
 
-void draw_stair(const Staircase& stair, std::int32_t top, ImVec2 size) {
+TextRuns title_runs(const Staircase& stair) {
+  return {{stair.title, stair.limits ? Face::bold : Face::text, stair.limits ? Token::text : Token::dim, 0, false}};
+}
+
+// What titles that break, over narrow stairs, take besides their first line.
+float more_title(const OccupancyScene& scene, float width) {
+  float height = 0;
+  for (const Staircase& stair : scene.stairs)
+    height = std::max(height, draw_paragraph(nullptr, {}, width, 12, title_runs(stair), kTitleLines, false));
+  return std::max(0.0F, height - line_height(12));
+}
+
+// `more`: room for the title's other lines.
+void draw_stair(const Staircase& stair, std::int32_t top, ImVec2 size, float more) {
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImU32 ink = colour(s.theme, stair.limits ? Token::text : Token::dim);
-  draw_text(list, at, stair.limits ? Face::bold : Face::text, 12, ink, stair.title);
-  const Scale scale{{{at.x, at.y + s.px(34)}, {at.x + size.x, at.y + size.y - s.px(2)}},
+  const Face face = stair.limits ? Face::bold : Face::text;
+  if (text_width(face, 12, stair.title) <= size.x)
+    draw_text(list, at, face, 12, ink, stair.title);
+  else
+    draw_paragraph(list, at, size.x, 12, title_runs(stair), kTitleLines);
+  const Scale scale{{{at.x, at.y + s.px(34) + more}, {at.x + size.x, at.y + size.y - s.px(2)}},
                     static_cast<double>(stair.steps.back().to),
                     1.12 * std::max(1, top)};
   list->AddLine({scale.box.min.x, scale.box.max.y}, scale.box.max, colour(s.theme, Token::line), s.px(1));
@@ -139,10 +157,11 @@ void draw_occupancy(const OccupancyScene& scene, ImVec2 size) {
       const float top = ImGui::GetCursorPosY() + s.px(2);
       const float words = line_height(12) * kNextLines + s.px(4);
       const float height = std::max(s.px(70), ImGui::GetContentRegionAvail().y - words);
+      const float more = more_title(scene, width);
       for (std::size_t i = 0; i < scene.stairs.size(); ++i) {
         const float left = s.px(16) + static_cast<float>(i) * (width + gap);
         ImGui::SetCursorPos({left, top});
-        draw_stair(scene.stairs[i], scene.top, {width, height});
+        draw_stair(scene.stairs[i], scene.top, {width, height}, more);
         const ImVec2 corner = ImGui::GetWindowPos();
         draw_paragraph(ImGui::GetWindowDrawList(),
                        {corner.x + left, corner.y - ImGui::GetScrollY() + top + height + s.px(4)}, width, 12,
