@@ -58,7 +58,7 @@ void arrow_button(Transport& t, const char* id, float width, float size, Arrow a
 }
 
 constexpr float kPlay = 58, kGaps = 4 * 6;
-constexpr float kNextLeast = 84, kNextBare = 43;  // of its word and arrow, and of the word alone
+constexpr float kNextLeast = 72, kNextBare = 43;  // of its word and arrow, and of the word alone
 
 float play_width() {
   return by_touch() ? kPlay + 8 : kPlay;
@@ -93,7 +93,7 @@ bool step_row(Transport& t, bool narrow, float width) {
     t.commands.emplace_back(StepBy{StepUnit::phase, 1});
   const ImU32 next = primary ? colour_of(Token::ground) : t.ink(forth);
   const bool bare = box.width() < t.s.px(kNextLeast - 1);
-  const float inset = box.width() < t.s.px(100) ? 12 : 20;
+  const float inset = box.width() < t.s.px(84) ? 12 : 20;
   const char* words = primary ? tr("Next") : tr("Step");
   draw_text_in(t.list, box, bare ? Align::centre : Align::left, Face::bold, 14, next, words, inset);
   if (!bare) draw_arrow(t.list, {box.max.x - t.s.px(inset < 20 ? 14 : 20), box.centre().y}, 12, Arrow::right, next);
