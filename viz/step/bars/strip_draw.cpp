@@ -76,7 +76,9 @@ int strip_lines(float width) {
 }
 
 float strip_height(float width, float height) {
-  if (width < kNarrow && (height >= kLow || by_touch())) return kPhoneStrip;
+  // Two chips of a lesson's run leave the headline half of a small phone.
+  constexpr float kSmall = 350, kMore = 16;
+  if (width < kNarrow && (height >= kLow || by_touch())) return kPhoneStrip + (width < kSmall ? kMore : 0);
   if (width < kBesideCard && height >= kHigh) return kThreeLines;
   return strip_lines(width) > 1 ? 98 : height < 560 ? 76 : 84;
 }

@@ -1,0 +1,100 @@
+// The runs of all lessons between a phone's edges, and beside a card on a tablet held upright.
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "app/state/lessons/lesson_files.h"
+#include "tests/environment/paths.h"
+#include "tests/gui/learn/learn_fixture.h"
+#include "tests/gui/step/phone.h"
+#include "viz/step/facts/side_by_side.h"
+
+namespace attn {
+namespace {
+
+using Ctx = ImGuiTestContext;
+
+std::vector<Lesson> lessons() {
+  return read_lessons(std::filesystem::path(test::source_folder()) / "assets/lessons").lessons;
+}
+
+void open_run(Phone& w, const Lesson& lesson, const Beat& beat) {
+  w.controller().update({StartLesson{lesson.id, beat.id}});
+  w.settle();
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    if (ctx->ItemExists("**/##lesson_run")) ctx->ItemClick("**/##lesson_run");
+    ctx->Yield(3);
+  }));
+}
+
+// A block's loops and lanes have tests of their own.
+bool has_lanes(Phone& w) {
+  return w.controller().model().recording && side_by_side_of(recording(w)).card != nullptr;
+}
+
+// Two shelves of HBM at one place have one word.
+bool is_same(const DrawnText::Place& a, const DrawnText::Place& b) {
+  return a.text == b.text && a.left == b.left && a.top == b.top;
+}
+
+// The step's own words are shown: where they are cut, the last line ends in an ellipsis of its own.
+bool lesson_has_strip(Phone& w) {
+  const LearnScene& learn = *w.controller().model().learn;
+  return !learn.figure && !learn.exercise && learn.look.has(StepPart::strip);
+}
+
+void expect_apart(const std::vector<DrawnText::Place>& places, const std::string& where) {
+  for (std::size_t n = 0; n < places.size(); ++n)
+    for (std::size_t k = 0; k < n; ++k)
+      EXPECT_FALSE(collide(places[n], places[k]) && !is_same(places[n], places[k]))
+          << where << ": " << places[n].text << " over " << places[k].text;
+}
+
+TEST(PhoneLesson, NoWordsOfARunAreWrittenOverOthersOrCut) {
+  for (const PhoneSize& size : {PhoneSize{390, 797}, PhoneSize{360, 593}, PhoneSize{820, 1133}}) {
+    Phone w(size);
+    const std::vector<Lesson> all = lessons();
+    ASSERT_EQ(all.size(), 18U);
+    for (const Lesson& lesson : all) {
+      for (const Beat& beat : lesson.beats) {
+        open_run(w, lesson, beat);
+        const DrawnText drawn;
+        w.draw_frames(1);
+        const std::string where = lesson.id + "/" + beat.id + " at " + std::to_string(size.width);
+        if (has_lanes(w)) continue;
+        expect_apart(drawn.places(), where);
+        if (!lesson_has_strip(w)) continue;
+        for (const auto& place : drawn.places())
+          EXPECT_FALSE(place.text == "…") << where << ", at " << place.left << ", " << place.top;
+      }
+    }
+  }
+}
+
+// Where its window is opened at a larger scale, Next keeps its word and its place on the card.
+TEST(PhoneStep, NextKeepsItsWordWhereLettersAreLarge) {
+  for (const float scale : {1.0F, 1.25F, 1.5F, 2.2F}) {
+    Phone w;
+    w.open("late_outlier");
+    w.controller().update({SetScale{scale}});
+    w.draw_frames(6);
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      ctx->SetRef(kStep);
+      const ImRect next = ctx->ItemInfo("##step_next").RectFull;
+      IM_CHECK_GE_NO_RET(next.GetWidth(), (kFinger - 2) * scale);
+      IM_CHECK_LE_NO_RET(next.Max.x, 390 - 12 * scale);
+      const DrawnText drawn;
+      ctx->Yield();
+      const auto word = std::ranges::find(drawn.places(), "Next", &DrawnText::Place::text);
+      IM_CHECK(word != drawn.places().end());
+      IM_CHECK_NO_RET(word->left >= next.Min.x && word->right <= next.Max.x);
+    })) << scale;
+  }
+}
+
+}  // namespace
+}  // namespace attn
