@@ -183,10 +183,8 @@ void draw_timeline_card(const Box& box, const SideBySideView& view, bool page) {
   if (hidden.on || hidden.map) hide_after(scene, hidden.on ? hidden.horizon : at.event, hidden.map);
   const float side = s.px(phone ? 10 : 16), above = s.px(phone ? 8 : 12);
   const Box in{{box.min.x + side, box.min.y + above}, {box.max.x - side, box.max.y - s.px(8)}};
-  // Letters so large that the buttons alone have no room beside a track.
-  const TransportSize usual = transport_size(0);
-  const bool buttons_only = !phone && in.width() < s.px(usual.width);
-  const TransportSize size = phone || buttons_only ? transport_size(in.width() / s.scale) : usual;
+  const bool buttons_only = !phone && in.width() < s.px(transport_size(0).width);  // no room beside a track
+  const TransportSize size = transport_size(phone || buttons_only ? in.width() / s.scale : 0);
   const Box buttons =
       phone ? Box{{in.min.x, in.max.y - s.px(size.row)}, in.max} : Box{in.min, {in.min.x + s.px(size.width), in.max.y}};
   Box more{};

@@ -255,23 +255,13 @@ void reading_choice(Cursor& at) {
   at.y = bottom + at.s.px(8);
 }
 
-// A box with its tick and words; returns whether it was clicked.
-bool tick_line(Cursor& at, const char* id, const char* words, bool on, float left, float right) {
-  const Box box{{left, at.y}, {right, at.y + at.s.px(for_finger(kWhatIf))}};
-  ImGui::SetCursorScreenPos(box.min);
-  const bool clicked = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
-  const Box tick{{box.min.x, box.centre().y - at.s.px(7)}, {box.min.x + at.s.px(14), box.centre().y + at.s.px(7)}};
-  at.list->AddRectFilled(tick.min, tick.max, colour_of(on ? Token::text : Token::field), at.s.px(3));
-  if (!on) draw_outline(at.list, tick, colour_of(Token::faint), 1, 3);
-  if (on) {
-    const ImVec2 a{tick.min.x + at.s.px(3), tick.centre().y}, b{tick.min.x + at.s.px(6), tick.max.y - at.s.px(4)},
-        c{tick.max.x - at.s.px(3), tick.min.y + at.s.px(4)};
-    at.list->AddLine(a, b, colour_of(Token::card), at.s.px(2));
-    at.list->AddLine(b, c, colour_of(Token::card), at.s.px(2));
-  }
-  draw_text_in(at.list, box, Align::left, Face::text, 13, colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim),
-               words, 22);
-  return clicked;
+void take(const ProblemPanel& panel, const ProblemChoice& c) {
+  const auto why = why_not_recordable(c.changed);
+  panel.editing.error = why.value_or("");
+  if (why) return;
+  const Document& now = panel.state.document;
+  if (c.changed.options != now.options) panel.commands.push_back(SetOptions{c.changed.options, 0});
+  if (c.changed.inputs != now.inputs) panel.commands.push_back(SetInputs{c.changed.inputs, 0});
 }
 
 // Under the switch that brought it; a click goes to its step. Returns its height, 0 where there is no room.
