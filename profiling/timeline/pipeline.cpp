@@ -192,10 +192,10 @@ class ProductsByLane {
 
   // The last that the lane issued before `at` and that had not returned by then; nullptr where there is none.
   const Product* open_at(std::size_t lane, std::int64_t at) const {
-    for (const Lane& l : lanes_)
-      if (l.lane == lane)
-        for (std::size_t n = issued_before(l, at); n > l.from && latest_[n - 1] >= at; --n)
-          if (all_[n - 1].returned >= at) return &all_[n - 1];
+    const auto l = std::ranges::find(lanes_, lane, &Lane::lane);
+    if (l == lanes_.end()) return nullptr;
+    for (std::size_t n = issued_before(*l, at); n > l->from && latest_[n - 1] >= at; --n)
+      if (all_[n - 1].returned >= at) return &all_[n - 1];
     return nullptr;
   }
 
