@@ -32,6 +32,13 @@ bool differs(bool overflows, double recorded, double exact, double bound) {
 
 }  // namespace
 
+Commands go_to(const FirstDifference& first, Selection selection) {
+  selection.row = first.row;
+  selection.slot = first.slot;
+  selection.col = first.col;
+  return {GoToEvent{first.event}, Select{selection}};
+}
+
 float error_shade(double error) {
   if (!(error > 0)) return -1;
   const double share = (std::log10(error) - kMinErrorDecade) / (kMaxErrorDecade - kMinErrorDecade);

@@ -11,6 +11,7 @@
 
 #include "kernels/recording/replay/exact.h"
 #include "viz/draw/text_runs.h"
+#include "viz/state/commands.h"
 #include "viz/step/place/place.h"
 
 namespace attn {
@@ -35,6 +36,8 @@ struct FirstDifference {
   double recorded = 0, exact = 0, bound = 0;
   bool operator==(const FirstDifference&) const = default;
 };
+// To its step and its number, in the head of `selection`.
+Commands go_to(const FirstDifference& first, Selection selection);
 
 // The log scale of the map, the same for every recording, so that two runs can be compared by eye.
 constexpr int kMinErrorDecade = -9, kMaxErrorDecade = 0;

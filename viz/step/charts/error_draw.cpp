@@ -168,12 +168,8 @@ void draw_error(const Box& in, const ErrorScene& scene, const ErrorScan& scan, c
     const ImVec2 place = under ? ImVec2{corner.x, y} : ImVec2{in.max.x - go.x, in.max.y - go.y};
     const Box button{place, {place.x + go.x, place.y + go.y}};
     if (box_button(button, "##error_go", tr("Go there"))) {
-      Selection pinned = selection;
-      pinned.row = scene.first->row;
-      pinned.slot = scene.first->slot;
-      pinned.col = scene.first->col;
-      commands.emplace_back(GoToEvent{scene.first->event});
-      commands.emplace_back(Select{pinned});
+      const Commands go_there = go_to(*scene.first, selection);
+      commands.insert(commands.end(), go_there.begin(), go_there.end());
     }
   }
   take_pointer(map, scan, selection, commands);

@@ -274,10 +274,8 @@ float draw_outcome(const ProblemPanel& panel, const WhatIfOutcome& outcome, cons
   if (room.min.y + height > room.max.y) return 0;
   const Box box{room.min, {room.max.x, room.min.y + height}};
   ImGui::SetCursorScreenPos(box.min);
-  if (ImGui::InvisibleButton("##whatif_outcome", {box.width(), box.height()}, ImGuiButtonFlags_EnableNav)) {
-    panel.commands.emplace_back(GoToEvent{outcome.event});
-    panel.commands.emplace_back(Select{outcome.selection});
-  }
+  if (ImGui::InvisibleButton("##whatif_outcome", {box.width(), box.height()}, ImGuiButtonFlags_EnableNav))
+    panel.commands.insert(panel.commands.end(), outcome.go_there.begin(), outcome.go_there.end());
   list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(6));
   draw_paragraph(list, {box.min.x + side, box.centre().y - words / 2}, width, 13, outcome.words, 2);
   tooltip(tr("Click to go to that step"));

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -297,14 +298,10 @@ std::string field_text(const Document& document, ProblemField field) {
 std::optional<WhatIfOutcome> first_wrong_outcome(const ErrorScan& scan, const Selection& selection) {
   if (!scan.done() || !scan.first) return std::nullopt;
   const FirstDifference& f = *scan.first;
-  const std::string_view letter_wrong = letter_of(f.slot);
-  WhatIfOutcome outcome{"##whatif_max", {}, f.event, selection};
-  outcome.words =
-      woven(phrase("Wrong first: {} = {}, step {}", place(0), place(1), f.event + 1),
-            {letter(std::string(letter_wrong), tensor_of(f.slot)), word(significant_text(f.recorded, 3), Token::text)},
-            Token::text);
-  outcome.selection.row = f.row, outcome.selection.slot = f.slot, outcome.selection.col = f.col;
-  return outcome;
+  TextRun wrong = letter(std::string(letter_of(f.slot)), tensor_of(f.slot));
+  TextRuns words = woven(phrase("Wrong first: {} = {}, step {}", place(0), place(1), f.event + 1),
+                         {std::move(wrong), word(significant_text(f.recorded, 3), Token::text)}, Token::text);
+  return WhatIfOutcome{"##whatif_max", std::move(words), go_to(f, selection)};
 }
 
 std::optional<WhatIfOutcome> merge_outcome(const Recording& rec, const Selection& selection) {
@@ -314,7 +311,7 @@ std::optional<WhatIfOutcome> merge_outcome(const Recording& rec, const Selection
   return WhatIfOutcome{"##whatif_parts",
                        woven(phrase("Merged by {} = {}{}: step {}", place(0), place(1), place(2), *at + 1),
                              {letter("α", TensorColour::alpha), letter("e", TensorColour::alpha), power}, Token::text),
-                       *at, selection};
+                       {GoToEvent{*at}, Select{selection}}};
 }
 
 }  // namespace attn

@@ -80,12 +80,11 @@ std::vector<ProblemChoice> pipeline_choices(const Document& d);
 // Which tile is outside; empty where the kernel leaves no choice.
 std::vector<ProblemChoice> loop_choices(const Document& d);
 
-// What came of the what-if that is on, in a line, and the step that shows it.
+// What came of the what-if that is on, in a line.
 struct WhatIfOutcome {
   std::string_view choice;  // id of its switch
   TextRuns words;
-  EventIndex event = 0;
-  Selection selection;
+  Commands go_there;  // to the step that shows it
 };
 // Without the maximum: the first number that is wrong. None while rows are left to compare, or where none is.
 std::optional<WhatIfOutcome> first_wrong_outcome(const ErrorScan& scan, const Selection& selection);
