@@ -33,6 +33,11 @@ std::size_t element_of(const Version& v, std::int32_t r, std::int32_t c) {
   return static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(c);
 }
 
+void replace_look(TileScene& tile, CellLook from, CellLook to) {
+  for (Cell& cell : tile.cells)
+    if (cell.look == from) cell.look = to;
+}
+
 struct Builder {
   const Recording& rec;
   EventIndex e;
@@ -75,8 +80,7 @@ void Builder::fill(TileScene& tile, VersionId id) const {
     for (std::int32_t c = 0; c < tile.cols; ++c) {
       const std::int32_t vr = tile.transposed ? c : r, vc = tile.transposed ? r : c;
       if (vr >= v.rows || vc >= v.cols) continue;
-      Cell& cell =
-          tile.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(tile.cols) + static_cast<std::size_t>(c)];
+      Cell& cell = tile.cell(r, c);
       cell.look = CellLook::value;
       cell.value = values[element_of(v, vr, vc)];
       if (const auto l = divisor_of(rec, e, reading, v, tile.slot, vr))
@@ -93,11 +97,12 @@ void Builder::lay_in_slot(TileScene& tile, EventIndex now) const {
   if (lies_in == nullptr || at.j < 0) return;
   const bool lies = lies_in(rec, now, tile.slot == Slot::v, at.j);
   if (lies == tile.live) return;
-  tile.live = false;
-  for (Cell& cell : tile.cells)
-    if (!lies && cell.look == CellLook::value) cell.look = CellLook::dropped;
+  if (!lies) {
+    tile.live = tile.made = tile.brought = false;
+    return replace_look(tile, CellLook::value, CellLook::dropped);
+  }
   for (const OrderPhase& phase : order_row(rec.order).phases) {
-    if (!lies || std::ranges::find(phase.brings, tile.slot) == phase.brings.end()) continue;
+    if (std::ranges::find(phase.brings, tile.slot) == phase.brings.end()) continue;
     const std::optional<EventIndex> found = rec.find({at.b, at.h, std::max(at.i, 0), at.j, phase.phase});
     if (found && rec.after(*found, tile.slot) != kNoVersion) fill(tile, rec.after(*found, tile.slot));
   }
@@ -114,8 +119,7 @@ void Builder::mark_masked(TileScene& tile) const {
     return;
   for (std::int32_t r = 0; r < tile.rows; ++r) {
     for (std::int32_t c = 0; c < tile.cols; ++c) {
-      Cell& cell =
-          tile.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(tile.cols) + static_cast<std::size_t>(c)];
+      Cell& cell = tile.cell(r, c);
       if (cell.look == CellLook::past_end) continue;
       // A kernel that is wrong may have let a hidden key through: its number is shown, not what it should be.
       const bool let_through =
@@ -152,8 +156,7 @@ TileScene Builder::tile(Slot slot, bool transposed) const {
   for (std::int32_t r = 0; r < rows; ++r) {
     for (std::int32_t c = 0; c < cols; ++c) {
       if (r >= has_rows || c >= has_cols) {
-        tile.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(c)].look =
-            CellLook::past_end;
+        tile.cell(r, c).look = CellLook::past_end;
       }
     }
   }
@@ -161,9 +164,7 @@ TileScene Builder::tile(Slot slot, bool transposed) const {
   if (id != kNoVersion) {
     fill(tile, id);
   } else if (is_dropped(rec, at, slot)) {
-    for (Cell& cell : tile.cells) {
-      if (cell.look == CellLook::empty) cell.look = CellLook::dropped;
-    }
+    replace_look(tile, CellLook::empty, CellLook::dropped);
   }
   return tile;
 }
@@ -268,9 +269,8 @@ void add_captions(TilesScene& scene, const Recording& rec, EventIndex e) {
 
 // What a skipped tile would have held is not to come: it never will be.
 void mark_never(TileScene& tile) {
-  for (Cell& cell : tile.cells) {
-    if (cell.look == CellLook::empty || cell.look == CellLook::dropped) cell.look = CellLook::masked;
-  }
+  replace_look(tile, CellLook::empty, CellLook::masked);
+  replace_look(tile, CellLook::dropped, CellLook::masked);
 }
 
 // Marks the largest score of each row so far in this tile: the one that m takes. `near`: how far the two may be apart,
@@ -280,8 +280,7 @@ void mark_largest(TileScene& s, const TileScene& m_new, float near) {
   for (std::int32_t r = 0; r < s.rows; ++r) {
     const float m = m_new.cell(r, 0).value;
     for (std::int32_t c = 0; c < s.cols; ++c) {
-      Cell& cell =
-          s.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(s.cols) + static_cast<std::size_t>(c)];
+      Cell& cell = s.cell(r, c);
       if (cell.look == CellLook::value && m_new.cell(r, 0).look == CellLook::value &&
           (cell.value == m || std::fabs(cell.value - m) <= near * std::fabs(m))) {
         cell.largest = true;
@@ -420,8 +419,7 @@ void write_numbers(const Recording& rec, const TilesScene& scene, TileScene& til
   const auto each = [&](const auto& use) {
     for (std::int32_t r = first; r < end; ++r) {
       for (std::int32_t c = 0; c < tile.cols; ++c) {
-        Cell& cell =
-            tile.cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(tile.cols) + static_cast<std::size_t>(c)];
+        Cell& cell = tile.cell(r, c);
         if (cell.look == CellLook::value) use(r, c, cell);
       }
     }

@@ -56,8 +56,10 @@ struct TileScene {
   bool folded = false;      // a lesson does not speak of it: not drawn
   int natural = -1;         // decimals of inputs
   std::vector<Cell> cells;  // row-major as drawn
-  const Cell& cell(std::int32_t r, std::int32_t c) const {
-    return cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(c)];
+  const Cell& cell(std::int32_t r, std::int32_t c) const { return cells[index(r, c)]; }
+  Cell& cell(std::int32_t r, std::int32_t c) { return cells[index(r, c)]; }
+  std::size_t index(std::int32_t r, std::int32_t c) const {
+    return static_cast<std::size_t>(r) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(c);
   }
   // What a drawn cell is in its tensor.
   CellRef ref(std::int32_t r, std::int32_t c) const;
