@@ -207,6 +207,27 @@ TEST(PhoneStep, WhatAFingerPressesHasItsSize) {
   }
 }
 
+// Where its window is opened at a larger scale, Next keeps its word and its place on the card.
+TEST(PhoneStep, NextKeepsItsWordWhereLettersAreLarge) {
+  for (const float scale : {1.0F, 1.25F, 1.5F, 2.2F}) {
+    Phone w;
+    w.open("late_outlier");
+    w.controller().update({SetScale{scale}});
+    w.draw_frames(6);
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      ctx->SetRef(kStep);
+      const ImRect next = ctx->ItemInfo("##step_next").RectFull;
+      IM_CHECK_GE_NO_RET(next.GetWidth(), (kFinger - 2) * scale);
+      IM_CHECK_LE_NO_RET(next.Max.x, 390 - 12 * scale);
+      const DrawnText drawn;
+      ctx->Yield();
+      const auto word = std::ranges::find(drawn.places(), "Next", &DrawnText::Place::text);
+      IM_CHECK(word != drawn.places().end());
+      IM_CHECK_NO_RET(word->left >= next.Min.x && word->right <= next.Max.x);
+    })) << scale;
+  }
+}
+
 // On a phone and on a tablet held upright.
 TEST(PhoneStep, TheButtonsOfAnExhibitStandClearOfWhatIsWrong) {
   for (const PhoneSize& size : {kPhones[0], kPhones[1], PhoneSize{820, 1133}}) {
