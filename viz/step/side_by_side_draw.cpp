@@ -59,7 +59,7 @@ const SideBySide& side_by_side_of(const Recording& rec) {
   static const std::array<SideBySide, 4> kWays{SideBySide{},  // none
                                                SideBySide{},  // parts: the tiles show each of them
                                                SideBySide{.card = draw_loops,
-                                                          .card_height = kPipelineCard,
+                                                          .card_height = pipeline_card_height,
                                                           .track = draw_lanes,
                                                           .times = lane_times,
                                                           .position = lane_position,

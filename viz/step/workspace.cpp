@@ -172,9 +172,10 @@ void draw_map_and_heads(const SideBySideView& view, const Box& in, float width, 
 // `page`: of a phone. The track has the whole width there, and what is pressed stands in a line below it; so it is
 // under a finger wherever it has little room beside that.
 void draw_timeline_card(const Box& box, const SideBySideView& view, bool page) {
-  constexpr float kBeside = 500, kTwoLines = 110;  // logical
+  constexpr float kBeside = 500, kLanesBeside = 660, kTwoLines = 110;  // logical
   const bool low = box.height() < style().px(kTwoLines);
-  const bool phone = page || (by_touch() && !low && box.width() < style().px(kBeside));
+  const float beside = side_by_side_of(view.rec).track != nullptr ? kLanesBeside : kBeside;
+  const bool phone = page || (by_touch() && !low && box.width() < style().px(beside));
   const auto& [rec, at, state, ui, cache, commands] = view;
   const HiddenAnswers& hidden = ui.hidden;
   const Style& s = style();
@@ -306,7 +307,7 @@ StepAreas areas_of(const StepFrame& f, const TilesScene& tiles, bool phone, cons
       areas.tiles.max.y = areas.tiles.min.y + fragments_card_height(areas.tiles.width());
     return areas;
   }
-  StepAreas areas = phone_areas(f.all, ui.only);
+  StepAreas areas = phone_areas(f.all, side_by_side_of(f.view.rec).track != nullptr, ui.only);
   const Box& page = areas.page;
   const float least = tiles_seen(areas);
   const SideBySide& way = side_by_side_of(f.view.rec);
@@ -432,7 +433,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
     ImGui::SetScrollY(style().px(kScrolledTiles));
   if (areas.has_problem) draw_problem_panel(problem, areas.problem, true);
   if (!areas.phone) draw_head(frame, areas, commands);
-  const float seen = phone ? tiles_seen(phone_areas(all, ui.only)) : 0;
+  const float seen = phone ? tiles_seen(phone_areas(all, side_by_side_of(rec).track != nullptr, ui.only)) : 0;
   draw_body(frame, areas, {held_run, exact, scales, state, ui.tiles, commands, look, ui.hidden.on, seen}, tiles);
   if (areas.phone) show_made_tiles(ui.page, ui.tiles, now, selection, areas.page);
   if (areas.phone) fade_where_more();

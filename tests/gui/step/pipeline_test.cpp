@@ -13,6 +13,7 @@
 #include "tests/environment/contrast.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
+#include "tests/gui/step/phone.h"
 #include "viz/step/facts/pipeline.h"
 #include "viz/step/timeline/pipeline_draw.h"
 
@@ -195,6 +196,103 @@ TEST_F(PipelineWindow, BothConsumersAndTheProducerAreNamed) {
   for (const char* text : {"Consumer 0", "Consumer 1", "Producer", "Ring", "Consumers", "producer", "consumer 0",
                            "consumer 1", "slots 0 to 3"})  // slots this low are named together
     EXPECT_TRUE(has(texts, text)) << text;
+}
+
+// ---- between narrow edges: no word is written over another, none leaves its box or is cut
+
+constexpr const char* kHopper = "attn1,preset=random,L=4/32,D=4,br=2,bc=4,set=pipeline:hopper";
+
+// A phone, upright and on its side, and a tablet: so high that the loops need no scrolling where that is possible.
+constexpr PhoneSize kNarrow[] = {{360, 1500}, {390, 1500}, {360, 593}, {844, 343}, {820, 1133}, {1280, 800}};
+
+// What stands left of the lanes.
+std::vector<DrawnText::Place> lane_names(const DrawnText& drawn, const ImRect& lanes) {
+  std::vector<DrawnText::Place> names;
+  for (const auto& place : drawn.places())
+    if (place.left > lanes.Min.x - 120 && place.right <= lanes.Min.x && place.bottom > lanes.Min.y &&
+        place.top < lanes.Max.y)
+      names.push_back(place);
+  return names;
+}
+
+TEST(PhonePipeline, NoNameOfALaneStandsOnAnother) {
+  constexpr float kBetweenLetters = 3;  // of two lines' rectangles, over and under their letters
+  for (const PhoneSize& size : kNarrow) {
+    Phone w(size, kHopper);
+    w.settle();
+    ImRect lanes;
+    ASSERT_TRUE(w.run([&](ImGuiTestContext* ctx) { lanes = ctx->ItemInfo("**/##step_lanes").RectFull; }));
+    for (EventIndex e = 0; e < recording(w).events.size(); ++e) {
+      w.go_to(e);
+      const DrawnText drawn;
+      w.draw_frames(1);
+      const auto names = lane_names(drawn, lanes);
+      EXPECT_GE(names.size(), 3U) << "step " << e + 1 << " at " << size.width;
+      for (std::size_t n = 0; n < names.size(); ++n)
+        for (std::size_t k = 0; k < n; ++k)
+          EXPECT_TRUE(names[n].top >= names[k].bottom - kBetweenLetters ||
+                      names[k].top >= names[n].bottom - kBetweenLetters)
+              << "step " << e + 1 << " at " << size.width << ": " << names[n].text << " over " << names[k].text;
+    }
+  }
+}
+
+TEST(PhonePipeline, NoWordOfTheLoopsStandsOnAnotherOrIsCut) {
+  for (const PhoneSize& size : {kNarrow[0], kNarrow[1], kNarrow[4]}) {
+    Phone w(size, kHopper);
+    w.settle();
+    const std::string source = pipeline_view(recording(w), 0).source;
+    for (EventIndex e = 0; e < recording(w).events.size(); ++e) {
+      w.go_to(e);
+      const DrawnText drawn;
+      w.draw_frames(1);
+      const std::string at = "step " + std::to_string(e + 1) + " at " + std::to_string(size.width);
+      const auto& places = drawn.places();
+      const float top = std::ranges::find(places, "Producer", &DrawnText::Place::text)->top;
+      for (std::size_t n = 0; n < places.size(); ++n) {
+        if (places[n].top < top) continue;
+        EXPECT_EQ(places[n].text.find("…"), std::string::npos) << at << ": " << places[n].text;
+        EXPECT_LE(places[n].right, static_cast<float>(size.width) - 12) << at << ": " << places[n].text;
+        for (std::size_t k = 0; k < n; ++k)
+          EXPECT_FALSE(places[k].top >= top && collide(places[n], places[k]))
+              << at << ": " << places[n].text << " over " << places[k].text;
+      }
+      for (const char* words : {"Producer", "Ring", "Consumers"}) EXPECT_GT(drawn.count(words), 0) << at;
+    }
+    const std::string last = source.substr(source.rfind(' ') + 1);
+    const DrawnText drawn;
+    w.draw_frames(1);
+    EXPECT_TRUE(std::ranges::any_of(drawn.places(), [&](const auto& place) { return place.text.ends_with(last); }))
+        << source;
+  }
+}
+
+// A node and a token alike: what is drawn within its edges is its own.
+TEST(PhonePipeline, TheWordsOfANodeStandWithinIt) {
+  for (const PhoneSize& size : {kNarrow[0], kNarrow[1], kNarrow[4]}) {
+    Phone w(size, kHopper);
+    w.settle();
+    w.go_to(60);
+    EXPECT_TRUE(w.run([&](ImGuiTestContext* ctx) {
+      const DrawnText drawn;
+      ctx->Yield();
+      std::size_t nodes = 0;
+      for (const auto& [loop, count] : {std::pair("producer", 4), std::pair("consumers", 9)})
+        for (int n = 0; n < count; ++n) {
+          const std::string id = "**/##loop_" + std::string(loop) + "_" + std::to_string(n);
+          const ImRect box = ctx->ItemInfo(id.c_str()).RectFull;
+          for (const auto& place : drawn.places()) {
+            const float y = (place.top + place.bottom) / 2, x = (place.left + place.right) / 2;
+            if (!box.Contains(ImVec2(x, y))) continue;
+            ++nodes;
+            IM_CHECK_GE_NO_RET(place.left, box.Min.x);
+            IM_CHECK_LE_NO_RET(place.right, box.Max.x);
+            IM_CHECK_GE_NO_RET(place.size, 10.0F);
+          }
+        }
+      IM_CHECK_GE(nodes, 13U);
+    })) << size.width;
+  }
 }
 
 }  // namespace

@@ -16,9 +16,11 @@ namespace {
 
 constexpr float kSpelledPad = 10;
 constexpr float kFoldBelow = 1340, kMinTiles = 170;
-constexpr float kMostLanes = 236;    // of a card with lanes in it
-constexpr float kMoreForLanes = 16;  // than for a track
-constexpr float kTwoTabLines = 480;  // below that width the charts' tabs take two lines
+constexpr float kLeastBesideCard = 210;  // of the tiles, where a card takes more than it must
+constexpr float kMostLanes = 236;        // of a card with lanes in it
+constexpr float kMoreForLanes = 16;      // than for a track
+constexpr float kPhoneLanes = 40;        // the same on a phone
+constexpr float kTwoTabLines = 480;      // below that width the charts' tabs take two lines
 constexpr float kPhoneTimeline = 116, kPhoneChart = 236, kPhoneTraffic = 200;
 constexpr float kPhoneTabs = 40;    // more for two lines of tabs for fingers
 constexpr float kPhoneWords = 120;  // and for words under a picture
@@ -59,9 +61,11 @@ StepAreas step_areas(const Box& all, const StepRoom& room) {
                                    : 112;
   if (way.track != nullptr && !squat && !touch) timeline += kMoreForLanes;
   float middle = height - strip - timeline - strip_gap - (a.has_timeline ? kStepGutter : 0);
+  const float card =
+      way.card == nullptr ? 0 : way.card_height(rec, rest.width() / s.scale, middle - kStepGutter - kLeastBesideCard);
   // Lanes have what neither tiles nor loops would fill.
   if (a.has_timeline && a.has_tiles && way.track != nullptr && way.card != nullptr && middle >= kLowest) {
-    const float spare = middle - kStepGutter - way.card_height - liked_tiles_height(rec, middle);
+    const float spare = middle - kStepGutter - card - liked_tiles_height(rec, middle);
     const float more = std::clamp(spare, 0.0F, kMostLanes - timeline);
     timeline += more, middle -= more;
   }
@@ -81,7 +85,7 @@ StepAreas step_areas(const Box& all, const StepRoom& room) {
     bottom = middle;
   else if (charts && middle >= kLowest && way.tiles == nullptr)
     bottom = way.card != nullptr
-                 ? way.card_height
+                 ? card
                  : std::max(wide ? std::clamp(middle * 0.46F, 180.0F, 360.0F)
                                  : std::clamp(middle * 0.32F, width < kTwoTabLines ? 166.0F : 138.0F, 240.0F),
                             middle - kStepGutter - liked_tiles_height(rec, middle));
@@ -116,7 +120,7 @@ StepAreas panel_areas(const Box& all, StepPanel panel) {
   return a;
 }
 
-StepAreas phone_areas(const Box& all, std::optional<StepPanel> only) {
+StepAreas phone_areas(const Box& all, bool lanes, std::optional<StepPanel> only) {
   const Style& s = style();
   StepAreas a;
   a.phone = a.scrolls = true;
@@ -128,7 +132,7 @@ StepAreas phone_areas(const Box& all, std::optional<StepPanel> only) {
   }
   const float width = all.width() / s.scale, height = all.height() / s.scale;
   a.strip = {all.min, {all.max.x, all.min.y + s.px(width < kTwoTabLines ? kPhoneStrip : strip_height(width, height))}};
-  a.timeline = {{all.min.x, all.max.y - s.px(kPhoneTimeline)}, all.max};
+  a.timeline = {{all.min.x, all.max.y - s.px(kPhoneTimeline + (lanes ? kPhoneLanes : 0))}, all.max};
   a.page = {{all.min.x, a.strip.max.y + s.px(kPhoneGutter)}, {all.max.x, a.timeline.min.y - s.px(kPhoneGutter)}};
   return a;
 }
@@ -146,7 +150,8 @@ void fill_phone_page(StepAreas& a, const StepRoom& room, float tiles) {
   if (way.tiles != nullptr || !a.has_chart) return;
   a.has_bottom = true;
   const float chart = kPhoneChart + (room.touch ? kPhoneTabs : 0) + (room.words_below ? kPhoneWords : 0);
-  a.chart = next(s.px(way.card != nullptr ? way.card_height : chart));
+  constexpr float kAny = 10'000;
+  a.chart = next(s.px(way.card != nullptr ? way.card_height(room.rec, a.page.width() / s.scale, kAny) : chart));
   a.has_traffic = !room.wide && way.card == nullptr;
   if (a.has_traffic) a.traffic = next(s.px(kPhoneTraffic));
 }

@@ -43,8 +43,8 @@ StepAreas step_areas(const Box& all, const StepRoom& room);
 StepAreas panel_areas(const Box& all, StepPanel panel);
 
 // A phone's: the page and what stays, then what is on the page, whose tiles are `tiles` pixels high. `only`: of a
-// figure, which has no charts below its tiles.
-StepAreas phone_areas(const Box& all, std::optional<StepPanel> only = {});
+// figure, which has no charts below its tiles. `lanes`: in place of the timeline's track.
+StepAreas phone_areas(const Box& all, bool lanes, std::optional<StepPanel> only = {});
 void fill_phone_page(StepAreas& areas, const StepRoom& room, float tiles);
 
 // What stands on the page moves with it. A finger moves it without a bar.

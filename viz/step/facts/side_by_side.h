@@ -32,7 +32,8 @@ struct SideBySide {
                 const Box& box) = nullptr;                             // in place of the tiles; in the charts' room too
   float (*tiles_height)(const Recording& rec) = nullptr;               // logical; what they like on a phone
   void (*card)(const SideBySideView& view, const Box& box) = nullptr;  // in place of charts and HBM traffic
-  float card_height = 0;                                               // logical
+  // Of a card so wide that may have `most`; logical.
+  float (*card_height)(const Recording& rec, float width, float most) = nullptr;
   void (*track)(const SideBySideView& view, const Box& box) = nullptr;  // in place of the timeline's map and track
   // Whose the times are, of numbers that are computed here; null: no times are shown.
   std::string (*times)(const Recording& rec) = nullptr;

@@ -7,7 +7,8 @@
 
 namespace attn {
 
-constexpr float kPipelineCard = 196;  // logical: what the loops take
+// What the loops take of a card `width` wide that may have `most` of height; all logical.
+float pipeline_card_height(const Recording& rec, float width, float most);
 // What a token's words are drawn in, and how much of its colour its fill has.
 constexpr Token kTokenInk = Token::text;
 constexpr float kTokenFill = 0.25F;
@@ -16,5 +17,8 @@ constexpr float kTokenFill = 0.25F;
 void draw_pipeline_card(const Box& box, const PipelineView& view, Commands& commands);
 // Where it is pressed or dragged leads to the step of that moment. Without `future` it ends at this step.
 void draw_pipeline_lanes(const Box& box, const PipelineView& view, bool future, Commands& commands);
+
+// What was not recorded says so, wherever it is drawn. Returns where it ends.
+float draw_derived(ImDrawList* list, ImVec2 at, float size);
 
 }  // namespace attn
