@@ -2,11 +2,14 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
+#include "tests/gui/step/phone.h"
 #include "viz/step/step_cache.h"
 
 namespace attn {
@@ -300,6 +303,32 @@ TEST(StepCharts, ControlAltCCopiesNothing) {
     ctx->Yield(2);
   }));
   EXPECT_FALSE(w.requests.clipboard.has_value());
+}
+
+// A mark of a score that is not finite stands where words about all of them would.
+TEST(RowChart, OfScoresThatAreNotFiniteHasNoWordsOverItsMarks) {
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1440, 900)}) {
+    TestWindow w(width, height);
+    w.controller().update({ChoosePreset{"non_finite"}});
+    w.controller().wait();
+    w.draw_frames(2);
+    std::size_t marks = 0;
+    for (EventIndex e = 0; e < recording(w).events.size(); ++e) {
+      w.controller().update({GoToEvent{e}});
+      w.draw_frames(2);
+      const DrawnText drawn;
+      w.draw_frames(1);
+      const auto& places = drawn.places();
+      for (std::size_t n = 0; n < places.size(); ++n) {
+        if (places[n].text != "nan") continue;
+        ++marks;
+        for (std::size_t k = 0; k < places.size(); ++k)
+          EXPECT_FALSE(k != n && collide(places[n], places[k]))
+              << "step " << e + 1 << " at " << width << ": " << places[k].text;
+      }
+    }
+    EXPECT_GT(marks, 20U);
+  }
 }
 
 }  // namespace

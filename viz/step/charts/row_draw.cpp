@@ -362,7 +362,10 @@ void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene,
   }
   // A row without a key says so where its weights would stand.
   const bool hidden = std::all_of(scene.keys.begin(), scene.keys.end(), [](const RowChartKey& k) { return k.masked; });
-  if (!scene.any_score && !hidden) frame.no_score = words_box(frame, frame.scores, scene.no_score);
+  // Where what is not finite is written as a mark of each key, the marks say it.
+  const bool marked =
+      std::any_of(scene.keys.begin(), scene.keys.end(), [](const RowChartKey& k) { return k.scored && !k.masked; });
+  if (!scene.any_score && !hidden && !marked) frame.no_score = words_box(frame, frame.scores, scene.no_score);
   if (!scene.no_weight.empty()) frame.no_weight = words_box(frame, frame.weights, scene.no_weight);
   draw_grounds(frame);
   list->AddLine({left, top}, {left, frame.bottom()}, colour_of(Token::line), std::max(1.0F, s.px(1)));
