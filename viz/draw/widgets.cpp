@@ -252,13 +252,13 @@ void end_menu() {
   ImGui::EndPopup();
 }
 
-bool toggle(const char* label, bool on, const char* help, bool help_above) {
+bool toggle(const char* label, bool on, const char* help, bool help_above, ImVec2 size) {
   const Style& s = style();
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(6), s.px(1)));
   ImGui::PushStyleColor(ImGuiCol_Button, on ? colour(s.theme, Token::field) : 0U);
   ImGui::PushStyleColor(ImGuiCol_Text, colour(s.theme, on ? Token::text : Token::dim));
   ImGui::PushFont(s.fonts.text, s.px(12));
-  const bool clicked = ImGui::Button(label);
+  const bool clicked = ImGui::Button(label, size);
   ImGui::PopFont();
   ImGui::PopStyleColor(2);
   ImGui::PopStyleVar();

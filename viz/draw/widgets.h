@@ -62,7 +62,7 @@ void begin_menu_rows();
 void end_menu();
 
 // A small text button that is pressed while `on`. Returns whether it was clicked.
-bool toggle(const char* label, bool on, const char* help, bool help_above = false);
+bool toggle(const char* label, bool on, const char* help, bool help_above = false, ImVec2 size = {0, 0});
 // A small button of the same size with an edge: it does something, where a toggle is a place or a state. Without its
 // edge and dim where it is not enabled; `help` then says why.
 bool small_button(const char* label, bool enabled, const char* help);

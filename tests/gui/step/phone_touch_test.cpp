@@ -186,6 +186,14 @@ TEST(PhoneStep, WhatAFingerPressesHasItsSize) {
       expect_for_fingers(ctx, "",
                          {"##chart_row", "##chart_hindsight", "##chart_passes", "##chart_error", "##chart_attention",
                           "##chart_fragments"});
+      ctx->ItemClick("##chart_fragments");
+      ctx->Yield(3);
+      ctx->SetRef(child_window("fragments"));
+      expect_for_fingers(ctx, "",
+                         {"Q##fragment_tile", "K##fragment_tile", "S##fragment_tile", "P##fragment_tile",
+                          "V##fragment_tile", "O##fragment_tile", "flash_mma", "flash_hopper", "flash_tf32x3"});
+      for (const char* id : {"O##fragment_tile", "flash_tf32x3"})
+        IM_CHECK_LE(ctx->ItemInfo(id).RectFull.Max.x, child_window("fragments")->InnerRect.Max.x);
       ctx->SetRef(kStep);
       ctx->ItemClick("##timeline_more");
       ctx->Yield(2);

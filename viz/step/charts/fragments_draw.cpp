@@ -11,6 +11,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -236,23 +237,28 @@ float draw_choices(const Box& in, std::string_view kernel, const FragmentScene& 
   const Style& s = style();
   ImGui::SetCursorScreenPos(in.min);
   ImGui::PushFont(s.fonts.text, s.px(12));
+  // Of a finger's size under a finger, else of its words'.
+  const auto size_of = [&](float words) {
+    return by_touch() ? ImVec2(std::max(words, s.px(kFinger)), s.px(kFinger)) : ImVec2(0, 0);
+  };
   for (const FragmentTile tile : kFragmentTiles) {
     std::string label(name_of(tile));
     label[0] = static_cast<char>(label[0] - 'a' + 'A');
     if (tile != kFragmentTiles.front()) ImGui::SameLine(0, s.px(4));
-    if (toggle(fmt::format("{}##fragment_tile", label).c_str(), tile == scene.tile, tr("Show this tile's elements")))
+    if (toggle(fmt::format("{}##fragment_tile", label).c_str(), tile == scene.tile, tr("Show this tile's elements"),
+               false, size_of(0)))
       commands.emplace_back(ChooseFragment{std::string(kernel), tile});
   }
   // Kernels go on in the line as far as they have room there.
   float gap = s.px(20);
   for (const KernelRow* row : kernels_with_fragments()) {
     const float wide = text_width(Face::text, 12, row->id) + 2 * ImGui::GetStyle().FramePadding.x;
-    if (ImGui::GetItemRectMax().x + gap + wide <= in.max.x)
+    if (ImGui::GetItemRectMax().x + gap + std::max(wide, size_of(wide).x) <= in.max.x)
       ImGui::SameLine(0, gap);
     else
       ImGui::SetCursorScreenPos({in.min.x, ImGui::GetItemRectMax().y + s.px(4)});
     gap = s.px(4);
-    if (toggle(std::string(row->id).c_str(), row->id == kernel, tr("As this kernel holds it")))
+    if (toggle(std::string(row->id).c_str(), row->id == kernel, tr("As this kernel holds it"), false, size_of(wide)))
       commands.emplace_back(ChooseFragment{std::string(row->id), scene.tile});
   }
   float end = ImGui::GetItemRectMax().y;
@@ -285,11 +291,13 @@ void draw_words(ImDrawList* list, const Layout& l, const FragmentScene& scene, c
 
 float fragments_height(float width) {
   constexpr float kLeastHeight = 400, kMapsBelow = 300;  // a lower card scrolls
+  constexpr float kFingerChoices = 52;                   // more for two lines of what fingers choose
   const Style& s = style();
   constexpr float kLanesBelow = kGap + kLabel + kLane * kLanesDown;
+  const float least = kLeastHeight + kFingerChoices * static_cast<float>(by_touch());
   const float beside = s.px(kLabel + 16 * kLeastCell + kLane * kLanesAcross + 2 * kGap + kLeastMaps);
-  if (width < least_beside()) return s.px(kLeastHeight + kMapsBelow + kLanesBelow);
-  return s.px(width < beside ? kLeastHeight + kMapsBelow : kLeastHeight);
+  if (width < least_beside()) return s.px(least + kMapsBelow + kLanesBelow);
+  return s.px(width < beside ? least + kMapsBelow : least);
 }
 
 void draw_fragments(const Box& in, std::string_view kernel, const FragmentScene& scene, Commands& commands) {
