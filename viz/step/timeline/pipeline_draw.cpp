@@ -252,8 +252,10 @@ struct CardForm {
   float height = kRow;  // logical
 };
 
+constexpr float kOneLine = 1000;  // logical: so wide that nothing needs a second line
+
 CardForm form_of(const PipelineView& view, float width, float most) {
-  constexpr float kLeastRow = 660, kOneLine = 1000;
+  constexpr float kLeastRow = 660;
   if (width >= kOneLine) return {};
   const Style& s = style();
   const float note = draw_note(nullptr, {0, 0}, s.px(width - 2 * kCardPad), view, false);
@@ -301,6 +303,7 @@ std::array<LoopPlace, 3> loops_in(const Box& in, const PipelineView& view, const
 }  // namespace
 
 float pipeline_card_height(const Recording& rec, float width, float most) {
+  if (width >= kOneLine) return kRow;
   return form_of(pipeline_view(rec, 0), width, most).height;
 }
 
