@@ -144,6 +144,31 @@ TEST(PhoneLesson, WhatAFingerPressesOnACardHasItsSize) {
   }
 }
 
+TEST(PhoneLesson, TheTitlesOfTheStaircasesStandApart) {
+  for (const PhoneSize& size : kPhones) {
+    Phone w(size);
+    w.controller().update({StartLesson{"few-warps", "warps"}});
+    w.settle();
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      ctx->ItemClick("**/##lesson_run");
+      ctx->Yield(4);
+      const auto left_of = [&](const char* stair) { return ctx->ItemInfo(stair).RectFull.Min.x; };
+      const float second = left_of("**/Shared memory per block"), third = left_of("**/Threads per block");
+      const DrawnText drawn;
+      ctx->Yield();
+      std::size_t titles = 0;
+      for (const auto& place : drawn.places()) {
+        const float from = place.left;
+        const bool word = place.text.find("block") != std::string::npos || place.text.find("memory") == 0;
+        if (!word || from < second - 1 || from >= third - 1) continue;
+        IM_CHECK_LE_NO_RET(place.right, third - 4);
+        ++titles;
+      }
+      IM_CHECK_GE(titles, 1U);
+    })) << size.width;
+  }
+}
+
 TEST(PhoneLesson, WhatAFingerPressesOverASourceHasItsSize) {
   Phone w(kPhones[0]);
   w.controller().update({StartLesson{"few-warps", "line"}});
