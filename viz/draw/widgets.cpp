@@ -357,6 +357,8 @@ bool tick_box(const Box& box, const char* id, const char* words, bool on) {
         c{tick.max.x - s.px(3), tick.min.y + s.px(4)};
     list->AddLine(a, b, colour_of(Token::card), s.px(2));
     list->AddLine(b, c, colour_of(Token::card), s.px(2));
+  } else {
+    draw_outline(list, tick, colour_of(Token::faint), 1, 3);
   }
   draw_text_in(list, box, Align::left, Face::text, 13, colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim),
                words, 22);
