@@ -257,6 +257,8 @@ struct KernelRow {
   BeginRecordingFn begin_recording = nullptr;
   TraceFn trace = nullptr;    // GPU: null: the rung has no recorder
   SumsFn d_q_sums = nullptr;  // GPU, backward: null: no sums of dQ in the workspace
+  // Blocks zero sums of dQ for others that come later, and count in the workspace that they have.
+  bool zeroes_ahead = false;
   // The option, false or true, without which blocks add in whatever order they come: null: the bits always repeat.
   const Option* deterministic = nullptr;
   StampsFn stamps = nullptr;            // GPU: null: no recorder of its pipeline

@@ -71,6 +71,7 @@ constexpr const char* kEntries = R"(
 // dQ from where flash_bwd_hopper_dq finds it. A thread has two neighbouring columns of two rows, four times.
 extern "C" __global__ void __launch_bounds__(128)
     attnscope_ring_dq(const Args a, const BackwardArgs g, const QueryArgs to) {
+  wait_for_launch_before();
   constexpr int kParts = kOwn / 32;
   const int64 n = int64{blockIdx.x} / kParts;
   const int64 half = n % 2, row = n / 2 * kBwdQueries, head = row / g.rows;

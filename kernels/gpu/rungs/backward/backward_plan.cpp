@@ -1,5 +1,6 @@
 #include "kernels/gpu/rungs/backward/backward_plan.h"
 
+#include <algorithm>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -17,9 +18,9 @@ constexpr Pass kBackwardAlone[] = {Pass::backward};
 constexpr std::uint64_t kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 constexpr std::uint64_t kUnit = 256;
 
-// Blocks add into sums of dQ, and wait for their turns.
-bool adds_in_order(const KernelRow& row, const Problem& p, const Options& resolved) {
-  return is_deterministic(resolved) && row.d_q_sums != nullptr && row.d_q_sums(p, resolved) > 0;
+// Blocks that add into sums of dQ wait for others.
+bool takes_turns(const KernelRow& row, const Problem& p, const Options& resolved) {
+  return (is_deterministic(resolved) || row.zeroes_ahead) && row.d_q_sums != nullptr && row.d_q_sums(p, resolved) > 0;
 }
 
 // `floats` more behind `next`, which moves on to a multiple of 256.
@@ -51,7 +52,8 @@ BackwardWorkspace backward_workspace_of(const KernelRow& row, const Problem& p, 
   w.shift = placed(next, {p.B, p.Hq, rows});
   w.delta = placed(next, {p.B, p.Hq, rows});
   if (row.d_q_sums != nullptr) w.d_q_sum = placed(next, {p.B, p.Hq, rows, row.d_q_sums(p, resolved)});
-  if (adds_in_order(row, p, resolved)) w.turns = placed(next, {1 + p.B * p.Hq * (rows / resolved.br)});
+  if (takes_turns(row, p, resolved))
+    w.turns = placed(next, {1 + p.B * p.Hq * std::max<std::int64_t>(rows / resolved.br, 1)});
   w.total = next;
   return w;
 }
@@ -71,7 +73,7 @@ BackwardArgs backward_args_of(const Plan& plan, const Buffers& b) {
   g.shift = reinterpret_cast<float*>(workspace + more.shift);
   g.delta = reinterpret_cast<float*>(workspace + more.delta);
   if (row.d_q_sums != nullptr) g.d_q_sum = reinterpret_cast<float*>(workspace + more.d_q_sum);
-  if (adds_in_order(row, plan.problem, plan.options)) g.turns = reinterpret_cast<int*>(workspace + more.turns);
+  if (takes_turns(row, plan.problem, plan.options)) g.turns = reinterpret_cast<int*>(workspace + more.turns);
   if (row.stores_scores) {
     g.p = workspace + at.p;
     g.d_s = workspace + at.s;

@@ -54,11 +54,12 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   if (auto good = check_tile(row, p, *resolved); !good) return tl::unexpected(good.error());
   const FlashBwdHopperLayout at = flash_bwd_hopper_layout(static_cast<int>(p.D));
   const std::int64_t rows = p.B * p.Hq * padded_rows(p, *resolved), keys = p.B * p.Hkv * tiles(p.Lk, kBwdKeys);
-  return plan_of_backward(
-      row, p, *resolved,
-      {launch_of("flash_bwd_hopper_rows", rows / at.queries, 2 * at.queries, 1, at.k_at + 2 * at.query_bytes),
-       launch_of("flash_bwd_hopper_keys", keys, kBwdThreads, 1, at.total),
-       launch_of("flash_bwd_hopper_dq", rows * p.D / (kThreadsOfDq * kOfThread), kThreadsOfDq, 1, 0)});
+  std::vector<Launch> launches{
+      launch_of("flash_bwd_hopper_rows", rows / at.queries, 2 * at.queries, 1, at.k_at + 2 * at.query_bytes),
+      launch_of("flash_bwd_hopper_keys", keys, kBwdThreads, 1, at.total),
+      launch_of("flash_bwd_hopper_dq", rows * p.D / (kThreadsOfDq * kOfThread), kThreadsOfDq, 1, 0)};
+  launches[1].early_start = launches[2].early_start = true;
+  return plan_of_backward(row, p, *resolved, std::move(launches));
 }
 
 std::vector<RegisterShare> registers(const Problem&, const Options&) {
@@ -90,6 +91,7 @@ KernelRow flash_bwd_hopper_row() {
       "wgmma and the tensor maps that it needs exist only on Hopper; on other GPUs, use flash_bwd for f16 and bf16");
   row.products = {Pipe::warpgroup_half, 1};
   row.d_q_sums = d_q_sums;
+  row.zeroes_ahead = true;
   row.deterministic = &kDeterministic;
   row.registers = registers;
   row.training = {"flash_hopper_train", marked("flash training step on wgmma"), "8t", "flash_hopper"};

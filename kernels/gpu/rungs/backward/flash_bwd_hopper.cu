@@ -1,6 +1,8 @@
 // flash_bwd_hopper: the backward on Hopper's own hardware. f16 or bf16 in, sums in fp32, D = Dv = 64 or 128.
 //
 //   flash_bwd_hopper_rows   delta = rowsum(dO * O), LSE in base 2      a warpgroup 64 rows
+//     the first heads' dQ = 0; those of the others are zeroed about a wave before their blocks begin (with
+//     `deterministic`, the first block to come stores its sums in place of adding them)
 //   flash_bwd_hopper_keys   for each tile of 128 keys (one block): one warpgroup copies, by TMA: K, V; then Q_i, dO_i
 //     and sends dQ away; the two others compute, 64 keys each; for each query tile i that sees them:
 //       S^T = K Q_i^T;  dP^T = V dO_i^T                                started together
@@ -19,7 +21,8 @@
 // dS, and the exponentials of one run under the products of the other.
 //
 // New against the rung before (flash_bwd). Whole tiles by TMA, products that read shared memory themselves, and one
-// bulk reduction of a tile of dQ in place of a thousand small ones.
+// bulk reduction of a tile of dQ in place of a thousand small ones. Sums of dQ that are zeroed while others compute
+// (backward_ahead.cuh). Each launch starts while the one before ends.
 //
 // What limits it now. The registers: dK, dV, S, dP and dQ of a warpgroup take 224 of 240 a thread at D = 128, so a tile
 // has 64 queries, and each product reads more shared memory than one of 128 would. At D = 64 it has 128.
@@ -32,6 +35,7 @@
 #define ATTN_PACK 1
 #define ATTN_SPLIT 0
 #include "kernels/gpu/backward.cuh"
+#include "kernels/gpu/backward_ahead.cuh"
 #include "kernels/gpu/backward_turns.cuh"
 #include "kernels/gpu/flash_bwd_hopper_layout.h"
 #include "kernels/gpu/hopper_barrier.cuh"
@@ -84,6 +88,10 @@ __device__ __forceinline__ void add_bytes(void* to, unsigned from, int bytes) {
                "r"(bytes)
                : "memory");
 }
+__device__ __forceinline__ void store_bytes(void* to, unsigned from, int bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from), "r"(bytes)
+               : "memory");
+}
 __device__ __forceinline__ float2 shared_pair(unsigned at) {
   float2 x;
   asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(x.x), "=f"(x.y) : "r"(at));
@@ -121,6 +129,10 @@ struct Work {
     start_r0 = (kDown ? begin + many - 1 : begin) * kBwdQueries;
     end_r0 = start_r0 + many * kStride;
   }
+  // Whether the query tile from row r0 on sees some key of it.
+  __device__ __forceinline__ bool takes(int64 r0) const {
+    return kDown ? r0 > end_r0 && r0 <= start_r0 : r0 >= start_r0 && r0 < end_r0;
+  }
   __device__ __forceinline__ void next(int64& head, int64& r0) const {
     r0 += kStride;
     if (r0 == end_r0) {
@@ -150,6 +162,7 @@ __device__ __forceinline__ void feed(const Args& a, const BackwardArgs& g, const
     const int row = static_cast<int>(r0), of_batch = static_cast<int>(head - work.batch * a.Hq);
     barrier_wait(kEmpty + 8 * stage, parity);
     // @phase Q
+    if (turn == 0) wait_for_launch_before();  // LSE and delta
     barrier_expect(q_full, kBwd.query_bytes + kBwdQueries * 4);
 #pragma unroll
     for (int i = 0; i < kBwd.panels; ++i) load_keys(to + i * kQueryPanel, q, q_full, 64 * i, row, of_batch, work.batch);
@@ -176,7 +189,7 @@ __device__ __forceinline__ void feed(const Args& a, const BackwardArgs& g, const
 
 #if ATTN_DETERMINISTIC
 // Each sends every second tile: while its sums are still on their way, the other sends.
-__device__ __forceinline__ void send_sums(const Args& a, const BackwardArgs& g, const Work& work, int of) {
+__device__ __forceinline__ void send_sums(const Args& a, const BackwardArgs& g, const Work& work, unsigned, int of) {
   // @phase dQ
   int64 head = work.head, r0 = work.start_r0;
   int parity = 0;
@@ -184,12 +197,17 @@ __device__ __forceinline__ void send_sums(const Args& a, const BackwardArgs& g, 
 #pragma unroll 1
   for (int64 turn = of; turn < work.turns; turn += 2) {
     const int64 tile = (head * g.rows + r0) / kBwdQueries;
-    await_turn(g.turns + 1 + tile, key_tiles_before(a, r0, work.tile, kBwdKeys));
+    const int before = key_tiles_before(a, r0, work.tile, kBwdKeys);
+    await_turn(g.turns + 1 + tile, before);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       barrier_wait(kSumsFull + 16 * of + 8 * half, parity);
-      add_bytes(g.d_q_sum + tile * (kBwdQueries * ATTN_D) + half * (kBwdQueries * ATTN_D / 2),
-                kDq + half * kBwd.sums_bytes / 2, kBwd.sums_bytes / 2);
+      float* const to = g.d_q_sum + tile * (kBwdQueries * ATTN_D) + half * (kBwdQueries * ATTN_D / 2);
+      const unsigned from = kDq + half * kBwd.sums_bytes / 2;
+      if (before == 0)
+        store_bytes(to, from, kBwd.sums_bytes / 2);
+      else
+        add_bytes(to, from, kBwd.sums_bytes / 2);
       commit_stores();
     }
     stores_have_read();
@@ -204,10 +222,13 @@ __device__ __forceinline__ void send_sums(const Args& a, const BackwardArgs& g, 
 }
 #else
 // Each sends what one warpgroup computed.
-__device__ __forceinline__ void send_sums(const Args&, const BackwardArgs& g, const Work& work, int of) {
+__device__ __forceinline__ void send_sums(const Args&, const BackwardArgs& g, const Work& work, unsigned tiles, int of) {
   // @phase dQ
+  wait_for_launch_before();
   int64 head = work.head, r0 = work.start_r0;
   int parity = 0;
+  if (work.turns == 0) return;
+  await_zeros(g, work.kv, tiles);
 #pragma unroll 1
   for (int64 turn = 0; turn < work.turns; ++turn) {
     const int64 tile = (head * g.rows + r0) / kBwdQueries;
@@ -505,15 +526,25 @@ extern "C" __global__ void __launch_bounds__(2 * kBwdQueries)
     }
   }
   // @phase dQ
-  float4* d_q = reinterpret_cast<float4*>(g.d_q_sum + n * ATTN_D);
-#pragma unroll 4
-  for (int i = threadIdx.x; i < kBwdQueries * ATTN_D / 4; i += 2 * kBwdQueries) d_q[i] = make_float4(0, 0, 0, 0);
 #if ATTN_DETERMINISTIC
+  const KeyTile first{static_cast<unsigned>(head / (a.Hq / a.Hkv)),
+                      static_cast<unsigned>(first_key(a, r0) / kBwdKeys)};
+  const bool zeroes = !Work(a, first).takes(r0);  // nobody adds to them: the first one stores
   if (threadIdx.x == 0) {
     if (n == 0) g.turns[0] = 0;
     g.turns[1 + blockIdx.x] = 0;
   }
+#else
+  const unsigned tiles = static_cast<unsigned>((a.Lk + kBwdKeys - 1) / kBwdKeys);
+  const int64 group = a.Hq / a.Hkv, kv = head / group;
+  const bool zeroes = kv < heads_ahead(tiles);
+  if (threadIdx.x == 0 && r0 == 0 && head == kv * group) g.turns[1 + kv] = zeroes ? tiles : 0;
 #endif
+  float4* d_q = reinterpret_cast<float4*>(g.d_q_sum + n * ATTN_D);
+#pragma unroll 4
+  for (int i = threadIdx.x; zeroes && i < kBwdQueries * ATTN_D / 4; i += 2 * kBwdQueries)
+    d_q[i] = make_float4(0, 0, 0, 0);
+  let_next_launch_start();
   // @phase delta
   __syncthreads();
   barrier_wait(kBase, 0);
@@ -559,7 +590,9 @@ extern "C" __global__ void __launch_bounds__(kBwdThreads, 1)
   extern __shared__ __align__(1024) unsigned char bytes[];
   if (shared_address(bytes) != kBase) return;
   const unsigned tiles = static_cast<unsigned>((a.Lk + kBwdKeys - 1) / kBwdKeys);
+  let_next_launch_start();
 #if ATTN_DETERMINISTIC
+  wait_for_launch_before();  // tickets and turns
   const KeyTile mine = tile_of(a, take_ticket(g.turns, reinterpret_cast<int*>(bytes)), tiles);
 #else
   const KeyTile mine{blockIdx.x / tiles, blockIdx.x % tiles};
@@ -586,8 +619,15 @@ extern "C" __global__ void __launch_bounds__(kBwdThreads, 1)
   if (warpgroup == 2) {
     give_registers<kBwdProducerRegisters>();
     if (threadIdx.x == 256) feed(a, g, work, q, k, v, d_o);
-    if (threadIdx.x == 288) send_sums(a, g, work, 0);
-    if (threadIdx.x == 320) send_sums(a, g, work, 1);
+    if (threadIdx.x == 288) send_sums(a, g, work, tiles, 0);
+    if (threadIdx.x == 320) send_sums(a, g, work, tiles, 1);
+#if !ATTN_DETERMINISTIC
+    if (threadIdx.x >= 352) {
+      // @phase dQ
+      wait_for_launch_before();
+      zero_ahead(a, g, mine.kv, mine.tile, tiles);
+    }
+#endif
   } else {
     take_registers<kBwdRegisters>();
     compute(a, g, work, warpgroup);
@@ -606,6 +646,7 @@ extern "C" __global__ void __launch_bounds__(128)
                         const __grid_constant__ HopperMap v, const __grid_constant__ HopperMap d_o,
                         const __grid_constant__ HopperMap o, const Args a, const BackwardArgs g) {
   // @phase store
+  wait_for_launch_before();
   constexpr int kParts = kOwn / 32;  // of half a tile, 32 columns each
   const int64 n = int64{blockIdx.x} / kParts;
   const int64 half = n % 2, row = n / 2 * kBwdQueries, head = row / g.rows;

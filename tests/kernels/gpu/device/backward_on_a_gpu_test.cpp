@@ -135,6 +135,34 @@ TEST_F(BackwardOnAGpu, IsRightByTheRule) {
   EXPECT_GE(judged, 54U);
 }
 
+// More heads than run at once: a rung may zero their sums of dQ while it computes others. The second run finds the sums
+// of the first.
+TEST_F(BackwardOnAGpu, HeadsThatBeginLateAreRight) {
+  for (const std::int64_t dims : {64, 128}) {
+    Problem p = problem(dims == 64 ? DType::bf16 : DType::f16, 200, 130, dims);
+    p.B = 6;
+    p.Hq = 64;
+    p.Hkv = 32;
+    p.mask.causal = dims == 64;
+    const Inputs in = inputs(p);
+    const RowSample sample = choose_rows(p, true);
+    const auto reference = reference_rows(p, in, sample.rows, 0, {});
+    ASSERT_TRUE(reference);
+    for (const KernelRow* row : rungs()) {
+      const auto plan = plan_for(*row, p, false);
+      if (!plan) continue;
+      auto run = DeviceRun::place(*queue_, *plan, tensor_bytes_of(in));
+      ASSERT_TRUE(run) << row->id;
+      Outputs out = empty_outputs(p);
+      for (int repeat = 0; repeat < 2; ++repeat) {
+        ASSERT_TRUE(run->once() && run->fetch(out)) << row->id;
+        const Verdict v = judge(p, in, *reference, out, sample);
+        EXPECT_TRUE(v.pass) << row->id << ", D = " << dims << ", run " << repeat << ": " << v.reason;
+      }
+    }
+  }
+}
+
 TEST_F(BackwardOnAGpu, RepeatsTheirBitsWhereTheySayTheyDo) {
   const int repeats = test::asked("ATTNSCOPE_LONG_TESTS") ? 250 : 20;
   for (const KernelRow* row : rungs()) {

@@ -169,6 +169,29 @@ TEST(BackwardPlan, HoppersTakesTwoHeadDimensionsAndPointsElsewhere) {
   }
 }
 
+// Its blocks zero sums of dQ for later ones and count that in the workspace, whatever the order of the sums: a number a
+// head of keys, which is at most one a query tile, and one where there is no query.
+TEST(BackwardPlan, HoppersLaunchesStartEarlyAndCountWhatTheyZero) {
+  const KernelRow& row = rung("flash_bwd_hopper");
+  const Device d = *device_for("sm_90a");
+  for (const std::int64_t queries : {0, 1, 1000}) {
+    Problem p = problem(DType::f16, 64, 64);
+    p.Lq = queries;
+    for (const bool deterministic : {false, true}) {
+      const Plan plan = *row.plan(row, p, with(deterministic), d);
+      ASSERT_EQ(plan.launches.size(), 3U);
+      EXPECT_FALSE(plan.launches[0].early_start);
+      EXPECT_TRUE(plan.launches[1].early_start && plan.launches[2].early_start);
+      const BackwardWorkspace at = backward_workspace_of(row, p, plan.options);
+      const std::int64_t tiles = padded_rows(p, plan.options) / plan.options.br;
+      EXPECT_GE(at.total, at.turns + sizeof(int) * static_cast<std::uint64_t>(1 + p.B * std::max(p.Hkv, p.Hq * tiles)));
+      Buffers buffers;
+      buffers.workspace = reinterpret_cast<void*>(256);  // NOLINT(performance-no-int-to-ptr): nobody looks there
+      EXPECT_NE(backward_args_of(plan, buffers).turns, nullptr);
+    }
+  }
+}
+
 // Registers decide how many queries a warpgroup holds scores of: twice as many where a head is half as wide.
 TEST(BackwardPlan, HoppersTileFollowsFromTheHeadDimension) {
   const KernelRow& row = rung("flash_bwd_hopper");
