@@ -232,29 +232,33 @@ CardScene Lessons::card() {
 // What the lessons that this one needs have taught, and its own beats so far.
 void Lessons::add_learned(CardScene& card, bool done) {
   const Lesson& l = *lesson();
-  std::vector<std::string> of_beat;  // LESSON.BEAT of each
-  const auto add = [&](const Lesson& of, const Beat& beat) {
+  struct Learned {
+    TextRuns words;
+    std::string of_beat;  // LESSON.BEAT
+    bool read;
+  };
+  std::vector<Learned> all;
+  const auto add = [&](const Lesson& of, const Beat& beat, bool read) {
     const std::string& text = of.words(text_key(beat, "learned"), state().preferences.language);
     ExpressionScope scope = showing_.scope;
     if (text.empty()) return;
     auto runs = filled(text, scope, Face::text, Token::dim);
     if (!runs) return;
     // What was said more simply before gives way.
-    if (const auto old = std::find(of_beat.begin(), of_beat.end(), beat.replaces); old != of_beat.end()) {
-      card.learned.erase(card.learned.begin() + (old - of_beat.begin()));
-      of_beat.erase(old);
-    }
-    card.learned.push_back(*std::move(runs));
-    of_beat.push_back(of.id + "." + beat.id);
+    if (const auto old = std::ranges::find(all, beat.replaces, &Learned::of_beat); old != all.end()) all.erase(old);
+    all.push_back({*std::move(runs), of.id + "." + beat.id, read});
   };
   for (const Lesson& before : lessons_) {
     if (std::find(l.needs.begin(), l.needs.end(), before.id) == l.needs.end()) continue;
-    for (const Beat& beat : before.beats) add(before, beat);
+    for (const Beat& beat : before.beats) add(before, beat, progress_of(progress_, before.id, beat.id).seen);
   }
   for (std::size_t n = 0; n < l.beats.size() && n <= beat_; ++n) {
     if (n == beat_ && (!done || !l.beats[n].ask)) break;  // what is being told is learned with the next beat
-    add(l, l.beats[n]);
+    add(l, l.beats[n], true);
   }
+  const auto read = std::ranges::stable_partition(all, [](const Learned& x) { return !x.read; });
+  card.unread = static_cast<std::size_t>(read.begin() - all.begin());
+  for (Learned& one : all) card.learned.push_back(std::move(one.words));
 }
 
 // What is said to an answer: in the lesson's words where it has some, else in the program's.

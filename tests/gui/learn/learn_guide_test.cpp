@@ -132,6 +132,28 @@ TEST(LearnGuide, WhatTheLessonsBeforeTaughtIsKnownFromTheStart) {
   }
 }
 
+// A chapter that is opened first claims nothing of the one before it to be known.
+TEST(LearnGuide, WhatNobodyReadYetIsToldAsTaughtInEarlierChapters) {
+  TestWindow w;
+  const auto counts = [&] {
+    const DrawnText drawn;
+    w.draw_frames(1);
+    return std::pair(drawn.count("Known so far"), drawn.count("Taught in earlier chapters"));
+  };
+  start(w, "safe-softmax");
+  const std::size_t taught = card(w).learned.size();
+  EXPECT_GT(taught, 0U);
+  EXPECT_EQ(card(w).unread, taught);
+  EXPECT_EQ(counts(), std::pair(0, 1));
+  // The sentence of a beat that was read, and it alone.
+  start(w, "by-hand", "score");
+  start(w, "safe-softmax");
+  EXPECT_EQ(card(w).learned.size(), taught);
+  EXPECT_EQ(card(w).unread, taught - 1);
+  EXPECT_EQ(counts(), std::pair(1, 1));
+  EXPECT_NE(plain_text(card(w).learned.back()).find("dot product"), std::string::npos);
+}
+
 // What the map says of a chapter stands within it too, where it begins.
 TEST(LearnGuide, AChaptersFirstBeatSaysWhatItBuildsOn) {
   TestWindow w;

@@ -263,22 +263,25 @@ void draw_question(const CardScene& card, Pen& pen, bool held, bool takes_keys, 
 // What does not fit above `bottom` waits behind a button: nothing is drawn cut in half.
 void draw_known(const CardScene& card, float bottom, Pen& pen, CardUiState& ui) {
   const Style& s = style();
-  constexpr float kBetween = 5;  // logical, of two lines
+  constexpr float kBetween = 5, kHead = 20;  // logical: of two lines; words over a list
   const float more = for_finger(24);
   const float mark = s.px(14);
   if (card.learned.empty()) return;
   pen.list->AddLine({pen.x, pen.y}, {pen.x + pen.width, pen.y}, colour_of(Token::line), 1);
   pen.gap(10);
-  pen.small_words(tr("Known so far"));
+  if (card.unread < card.learned.size()) pen.small_words(tr("Known so far"));
   // The latest first: what has no room is the oldest.
   for (std::size_t n = card.learned.size(); n-- > 0;) {
-    const float height = draw_paragraph(pen.list, {}, pen.width - mark, pen.sizes.small, card.learned[n], 5, false);
+    const bool headed = n + 1 == card.unread;
+    const float height = draw_paragraph(pen.list, {}, pen.width - mark, pen.sizes.small, card.learned[n], 5, false) +
+                         (headed ? s.px(kHead) : 0);
     if (!ui.all_known && pen.y + height + s.px(kBetween) + (n > 0 ? s.px(more) : 0) > bottom) {
       const bool none_shown = n + 1 == card.learned.size();
       const std::string words = none_shown ? phrase("Show {}", n + 1) : phrase("{} earlier", n + 1);
       if (box_button(pen.line(more), "##lesson_known", words.c_str())) ui.all_known = true;
       return;
     }
+    if (headed) pen.small_words(tr("Taught in earlier chapters"));
     // No number: it would be another one in the next chapter.
     pen.list->AddCircleFilled({pen.x + s.px(3), pen.y + s.px(8)}, s.px(2), colour_of(Token::faint));
     pen.x += mark, pen.width -= mark;

@@ -53,6 +53,7 @@ struct CardScene {
   TextRuns origin;                // what is given, whose figures these are; empty of most beats
   TextRuns needs;                 // what the chapter builds on; of its first beat
   std::vector<TextRuns> learned;  // of the beats so far
+  std::size_t unread = 0;         // the first of them: of chapters before that the reader has not been through
   std::optional<AskKind> asks;
   bool open = false;  // it waits for an answer
   bool right = false, shown = false, missed = false;
