@@ -150,6 +150,9 @@ std::string cell_text(double value, double bound, const ColumnFormat& column) {
   std::string fixed = number_text(value, {column.decimals, false});
   if (shown >= 2 || column.room == 0) {
     if (column.room == 0 || text_length(fixed) <= column.room) return fixed;
+    // Rounded up to one digit more before the point: with one fewer behind it.
+    std::string fewer = number_text(value, {std::max(column.decimals - 1, 0), false});
+    if (text_length(fewer) <= column.room) return fewer;
   }
   // Of a column without decimals, because of a large number, a small one has its own; both signs as many.
   if (column.decimals == 0 && power <= 0 && power >= -2 && digits >= 2) {
@@ -173,6 +176,8 @@ std::string cell_text(double value, double bound, const ColumnFormat& column) {
     std::string text = number_text(value, {std::min(column.room - sign - 1, digits - 1 - power), false});
     const std::size_t zero = text.find("0.");
     if (zero != std::string::npos && text.find('e') == std::string::npos) return text.erase(zero, 1);
+    // Rounded to these decimals it is 1.
+    if (zero == std::string::npos) return number_text(value, {std::max(column.room - sign - 2, 0), false});
   }
   return exponent_text(value, 0);
 }

@@ -148,6 +148,21 @@ TEST(NumberText, ALargeNumberHasTheDigitsThatItsCellHolds) {
   EXPECT_EQ(text(4), "1e8");
 }
 
+// Rounding may carry into a digit more than the cell was laid out for: that is no reason for a power of ten.
+TEST(NumberText, ANumberThatRoundsUpToATenIsWrittenPlainly) {
+  ColumnFormat column;
+  column.room = 4;
+  column.decimals = 1;
+  EXPECT_EQ(cell_text(-0.9996, 0, column), "−1.0");
+  EXPECT_EQ(cell_text(-0.996, 0, column), "−1.0");
+  EXPECT_EQ(cell_text(-0.984, 0, column), "−.98");
+  EXPECT_EQ(cell_text(0.9996, 0, column), "1.00");
+  EXPECT_EQ(cell_text(-9.96, 0, column), "−10");
+  column.decimals = 2;
+  EXPECT_EQ(cell_text(9.9996, 0, column), "10.0");
+  EXPECT_EQ(cell_text(9.98, 0, column), "9.98");
+}
+
 TEST(NumberText, InputsPrintAsTyped) {
   const float tenths[] = {0.5F, 1.5F, -2.0F}, thirds[] = {1.0F / 3};
   EXPECT_EQ(natural_decimals(tenths), 1);
