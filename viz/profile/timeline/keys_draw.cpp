@@ -24,14 +24,14 @@ constexpr float kMostBeside = 0.45F;  // of the width: names beside the bar
 
 // Entries side by side, in as many lines as they take: `place(n, left_top)`. Returns the height of all, pixels.
 template <class Place>
-float flow(const std::vector<std::string>& words, float sample, float width, Place place) {
+float flow(const std::vector<std::string>& words, float sample, float between, float width, Place place) {
   const Style& s = style();
   ImVec2 at(0, 0);
   for (std::size_t n = 0; n < words.size(); ++n) {
     const float own = s.px(sample + kGap) + text_width(Face::text, 12, words[n]);
     if (at.x > 0 && at.x + own > width) at = {0, at.y + s.px(kLine)};
     place(n, at);
-    at.x += own + s.px(kBetween);
+    at.x += own + s.px(between);
   }
   return words.empty() ? 0 : at.y + s.px(kLine);
 }
@@ -51,11 +51,24 @@ void draw_share(ImDrawList* list, const Box& part, const PathShare& share) {
   draw_outline(list, part, hue, 1, 1);
 }
 
-std::vector<std::string> key_words(const std::vector<KeyEntry>& entries) {
+struct KeyForm {
   std::vector<std::string> words;
-  words.reserve(entries.size());
-  for (const KeyEntry& e : entries) words.push_back(e.words);
-  return words;
+  float sample = kSample, between = kBetween;
+  float height(float width) const {
+    return flow(words, sample, between, width, [](std::size_t, ImVec2) {});
+  }
+};
+
+// All of the words, unless it takes the brief ones to stand in one line.
+KeyForm key_form(const std::vector<KeyEntry>& entries, float width) {
+  constexpr float kTightSample = 15, kTightBetween = 10;
+  KeyForm all, brief{{}, kTightSample, kTightBetween};
+  for (const KeyEntry& e : entries) {
+    all.words.push_back(e.words);
+    brief.words.push_back(e.brief.empty() ? e.words : e.brief);
+  }
+  const float line = style().px(kLine) + 1;
+  return all.height(width) > line && brief.height(width) <= line ? brief : all;
 }
 
 // What it looks like is the state; of no tensor, but where it is what a lane does.
@@ -182,7 +195,8 @@ float path_bar_height(const PipelineScene& scene, float width) {
   const Style& s = style();
   if (scene.shares.empty()) return s.px(kBelowWords);
   const BarLayout layout = layout_of(scene, width);
-  const float names = layout.below ? flow(words_of(layout.beside), kBarSample, width, [](std::size_t, ImVec2) {}) : 0;
+  const float names =
+      layout.below ? flow(words_of(layout.beside), kBarSample, kBetween, width, [](std::size_t, ImVec2) {}) : 0;
   return s.px(kBar + kBelowBar) + names;
 }
 
@@ -203,7 +217,7 @@ void draw_path_bar(ImDrawList* list, const PipelineScene& scene, ImVec2 at, floa
   const ImVec2 names =
       layout.below ? ImVec2(at.x, at.y + s.px(kBar)) : ImVec2(at.x + layout.bar + s.px(kBetween), at.y);
   const float room = layout.below ? width : at.x + width - names.x + s.px(kBetween);
-  flow(words_of(layout.beside), kBarSample, room, [&](std::size_t n, ImVec2 place) {
+  flow(words_of(layout.beside), kBarSample, kBetween, room, [&](std::size_t n, ImVec2 place) {
     const ImVec2 top{names.x + place.x, names.y + place.y};
     const float middle = top.y + s.px(layout.below ? kLine : kBar) / 2;
     draw_share(list, {{top.x, middle - s.px(5)}, {top.x + s.px(kBarSample), middle + s.px(5)}}, *layout.beside[n]);
@@ -212,19 +226,26 @@ void draw_path_bar(ImDrawList* list, const PipelineScene& scene, ImVec2 at, floa
 }
 
 float timeline_key_height(const PipelineScene& scene, float width) {
-  return flow(key_words(key_entries(scene, width - style().px(kNames))), kSample, width, [](std::size_t, ImVec2) {});
+  return key_form(key_entries(scene, width - style().px(kNames)), width).height(width);
 }
 
 void draw_timeline_key(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width) {
   const Style& s = style();
   const std::vector<KeyEntry> entries = key_entries(scene, width - s.px(kNames));
-  const std::vector<std::string> words = key_words(entries);
-  flow(words, kSample, width, [&](std::size_t n, ImVec2 place) {
+  const KeyForm form = key_form(entries, width);
+  flow(form.words, form.sample, form.between, width, [&](std::size_t n, ImVec2 place) {
     const ImVec2 top{at.x + place.x, at.y + place.y};
     const float middle = top.y + s.px(kLine) / 2;
-    draw_sample(list, entries[n], {{top.x, middle - s.px(5)}, {top.x + s.px(kSample), middle + s.px(5)}});
-    draw_words(list, top, kSample, words[n]);
+    draw_sample(list, entries[n], {{top.x, middle - s.px(5)}, {top.x + s.px(form.sample), middle + s.px(5)}});
+    draw_words(list, top, form.sample, form.words[n]);
   });
+  if (form.between == kBetween) return;
+  // In brief: all of the words where the pointer rests.
+  std::string all;
+  for (const KeyEntry& e : entries) all += (all.empty() ? "" : "; ") + e.words;
+  ImGui::SetCursorScreenPos(at);
+  ImGui::InvisibleButton("timeline_key", {width, s.px(kLine)});
+  tooltip(all + ".");
 }
 
 }  // namespace attn

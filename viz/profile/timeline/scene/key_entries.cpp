@@ -31,6 +31,23 @@ bool joins(const PipelineScene& s, float width) {
   });
 }
 
+const char* brief_of(StretchLook look) {
+  switch (look) {
+    case StretchLook::work:
+      return tr("other");
+    case StretchLook::wait:
+      return tr("waits, ns");
+    case StretchLook::flight:
+      return tr("in flight, at most");
+    case StretchLook::read:
+      return tr("read");
+    case StretchLook::landed:
+    case StretchLook::nothing:
+      break;
+  }
+  return "";
+}
+
 const char* words_of(StretchLook look) {
   switch (look) {
     case StretchLook::work:
@@ -55,22 +72,24 @@ std::vector<KeyEntry> key_entries(const PipelineScene& s, float width) {
   std::vector<KeyEntry> entries;
   entries.reserve(s.operations.size());
   for (const PipelineScene::Operation& o : s.operations)
-    entries.push_back({KeyEntry::Of::operation, StretchLook::work, o.ink, o.words});
+    entries.push_back({KeyEntry::Of::operation, StretchLook::work, o.ink, o.words, o.brief});
   const auto named = [&](const TimelineStretch& x) {
     return std::ranges::any_of(s.operations, [&](const auto& o) { return o.letter == x.letter && o.ink == x.ink; });
   };
   if (any_stretch(s, [&](const TimelineStretch& x) { return x.look == StretchLook::work && !named(x); }))
-    entries.push_back({KeyEntry::Of::look, StretchLook::work, Token::dim, words_of(StretchLook::work)});
+    entries.push_back(
+        {KeyEntry::Of::look, StretchLook::work, Token::dim, words_of(StretchLook::work), brief_of(StretchLook::work)});
   for (const StretchLook look :
        {StretchLook::wait, StretchLook::flight, StretchLook::landed, StretchLook::read, StretchLook::nothing})
-    if (has_look(s, look)) entries.push_back({KeyEntry::Of::look, look, Token::dim, words_of(look)});
+    if (has_look(s, look)) entries.push_back({KeyEntry::Of::look, look, Token::dim, words_of(look), brief_of(look)});
   if (joins(s, width))
-    entries.push_back({KeyEntry::Of::joined, StretchLook::work, Token::dim, tr("several, too short to tell apart")});
+    entries.push_back(
+        {KeyEntry::Of::joined, StretchLook::work, Token::dim, tr("several, too short to tell apart"), tr("several")});
   if (!s.idle.empty()) entries.push_back({KeyEntry::Of::idle, StretchLook::nothing, Token::dim, tr("surely idle")});
   if (s.with_path && !s.path.empty())
-    entries.push_back({KeyEntry::Of::path, StretchLook::work, Token::text, tr("the critical path")});
+    entries.push_back({KeyEntry::Of::path, StretchLook::work, Token::text, tr("the critical path"), tr("path")});
   if (s.follow >= 0 && !s.releases.empty())
-    entries.push_back({KeyEntry::Of::release, StretchLook::work, Token::dim, tr("who released whom")});
+    entries.push_back({KeyEntry::Of::release, StretchLook::work, Token::dim, tr("who released whom"), tr("releases")});
   return entries;
 }
 

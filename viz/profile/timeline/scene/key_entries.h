@@ -15,6 +15,7 @@ struct KeyEntry {
   StretchLook look = StretchLook::work;
   Ink ink = Token::dim;
   std::string words;
+  std::string brief = {};  // where the words of all take more than a line; empty: they are brief
 };
 // `width`: pixels of the rows' axis. No two look alike.
 std::vector<KeyEntry> key_entries(const PipelineScene& scene, float width);

@@ -39,17 +39,19 @@ struct OperationRow {
   Ink ink;
   const char* letter;
   const char* words;
+  const char* brief = "";
 };
-constexpr std::array kOperations{OperationRow{"issue S", TensorColour::s, "S", marked("issues S")},
-                                 OperationRow{"maximum", TensorColour::m, "m", marked("mask, row maxima")},
-                                 OperationRow{"P", TensorColour::p, "P", marked("exp")},
-                                 OperationRow{"issue O", TensorColour::o, "O", marked("issues O")},
-                                 OperationRow{"store", TensorColour::o, "O", marked("stores O")},
-                                 OperationRow{"S", TensorColour::s, "S", marked("S, requests copies")},
-                                 OperationRow{"P V", TensorColour::o, "O", marked("exp and O")},
-                                 OperationRow{"ask K", TensorColour::k, "K", marked("requests K")},
-                                 OperationRow{"ask V", TensorColour::v, "V", marked("requests V")},
-                                 OperationRow{"ask Q", TensorColour::q, "Q", marked("requests Q")}};
+constexpr std::array kOperations{
+    OperationRow{"issue S", TensorColour::s, "S", marked("issues S")},
+    OperationRow{"maximum", TensorColour::m, "m", marked("mask, row maxima"), marked("maxima")},
+    OperationRow{"P", TensorColour::p, "P", marked("exp")},
+    OperationRow{"issue O", TensorColour::o, "O", marked("issues O")},
+    OperationRow{"store", TensorColour::o, "O", marked("stores O")},
+    OperationRow{"S", TensorColour::s, "S", marked("S, requests copies")},
+    OperationRow{"P V", TensorColour::o, "O", marked("exp and O")},
+    OperationRow{"ask K", TensorColour::k, "K", marked("requests K"), marked("asks K")},
+    OperationRow{"ask V", TensorColour::v, "V", marked("requests V"), marked("asks V")},
+    OperationRow{"ask Q", TensorColour::q, "Q", marked("requests Q"), marked("asks Q")}};
 
 class Scene {
  public:
@@ -214,7 +216,8 @@ class Scene {
     const std::string words = tr_of(row->words);
     const auto known = std::ranges::find(s_.operations, x.ink, &PipelineScene::Operation::ink);
     if (known == s_.operations.end())
-      s_.operations.push_back({x.ink, x.letter, words});
+      s_.operations.push_back(
+          {x.ink, x.letter, words, *row->brief == '\0' ? std::string() : std::string(tr_of(row->brief))});
     else if (known->words.find(words) == std::string::npos)
       known->words += ", " + words;
   }

@@ -131,7 +131,7 @@ struct PipelineScene {
   // What its lanes do, for the key: of one colour and one letter each.
   struct Operation {
     Ink ink;
-    std::string letter, words;
+    std::string letter, words, brief = {};  // brief: as of KeyEntry
   };
   std::vector<Operation> operations;
   std::vector<PathStretch> path;       // clocks from the block's start
