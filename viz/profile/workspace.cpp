@@ -142,6 +142,7 @@ struct StripPlace {
 // The paragraphs under the headline. Beside the source the reasons, which are of its figures, leave it their room.
 std::vector<TextRuns> strip_words(const ProfileScene& scene, const StripPlace& place) {
   if (place.timeline != nullptr) {
+    if (place.timeline->beside != nullptr) return {};  // they would be of the upper one alone
     const std::string more = place.timeline->strip_words.empty() ? "" : " " + place.timeline->strip_words;
     return {{{place.timeline->strip + more, Face::text, Token::dim, 0, false}}};
   }

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +16,7 @@
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/profile/profile_fixture.h"
 #include "viz/draw/canvas.h"
+#include "viz/profile/timeline/scene/key_entries.h"
 #include "viz/profile/timeline/scene/shown_part.h"
 #include "viz/profile/timeline/scene/timeline_scene.h"
 
@@ -69,6 +72,46 @@ TEST_F(TimelineRowsTest, OfEveryRecordingStandAboveThePagesFadeAt1440x900) {
       IM_CHECK_LE(lanes.Max.y, page->Pos.y + page->Size.y - kFade);
     })) << n;
   }
+}
+
+// With turns and without them, two slots each for K and V: the difference is seen without scrolling.
+TEST_F(TimelineRowsTest, TwoRecordingsAreBothInSightAt1280x720) {
+  constexpr float kFade = 24;
+  open(1280, 720);
+  window->controller().update({ChooseTimeline{"d4b6cc2b-82e1"}, CompareTimeline{"fb866afa-a2a8"}, ChooseTimeSpan{}});
+  window->draw_frames(4);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    const ImGuiWindow* page = child("evidence");
+    IM_CHECK(page != nullptr);
+    ctx->SetRef(child("profile_timeline"));
+    const ImRect above = ctx->ItemInfo("timeline_lanes").RectFull, below = ctx->ItemInfo("timeline_beside").RectFull;
+    IM_CHECK_LE(below.Max.y, page->Pos.y + page->Size.y - kFade);
+    IM_CHECK_GE(below.GetHeight(), 120.0F);
+    IM_CHECK_LE(std::abs(below.GetHeight() - above.GetHeight()), 1.0F);
+  }));
+}
+
+TEST_F(TimelineRowsTest, TheKeyTakesOneLineAt1280x720) {
+  open(1280, 720);
+  std::size_t entries = 0;
+  for (const auto& t : timelines().all) {
+    show(*t);
+    PipelineScene scene = timeline_scene(t, timelines(), t->kernel);
+    show_part(scene, window->state().view.profile);
+    const DrawnText all;
+    window->draw_frames(1);
+    std::set<int> tops;
+    for (const KeyEntry& e : key_entries(scene, 1066)) {
+      const auto place = std::ranges::find_if(all.places(), [&](const DrawnText::Place& p) {
+        return p.text == e.words || (!e.brief.empty() && p.text == e.brief);
+      });
+      ASSERT_NE(place, all.places().end()) << e.words;
+      tops.insert(static_cast<int>(place->top));
+      ++entries;
+    }
+    EXPECT_EQ(tops.size(), 1U) << id_of(*t);
+  }
+  EXPECT_GT(entries, 200U);
 }
 
 TEST_F(TimelineRowsTest, EveryPartOfThePathHasItsNameInTheBarOrBesideIt) {

@@ -190,7 +190,7 @@ Chart chart_at(const PipelineScene& scene, ImVec2 left_top, float right, const R
   float y = left_top.y;
   std::vector<RowPlace> places;
   for (const TimelineRow& row : scene.rows) {
-    y += s.px(row.gap);
+    y += s.px(heights.above(row));
     const float height = s.px(heights.of(row));
     chart.rows.push_back({{left_top.x, y}, {right, y + height}});
     places.push_back({y, y + height});

@@ -31,6 +31,10 @@ std::size_t slots_of(const PipelineScene& s) {
   return static_cast<std::size_t>(std::ranges::count(s.rows, RowKind::slot, &TimelineRow::kind));
 }
 
+std::size_t consumers_of(const PipelineScene& s) {
+  return static_cast<std::size_t>(std::ranges::count(s.rows, RowKind::computes, &TimelineRow::kind));
+}
+
 // What the page leaves the rows at 1440 x 900.
 TEST(RowHeights, HaveRoomForEverySlotAndItsLetterAt1440x900) {
   std::size_t most = 0;
@@ -78,6 +82,22 @@ TEST(RowHeights, OfTwoScenesShareOneRoom) {
   const RowHeights h = row_heights(both, 620);
   EXPECT_LE(2 * all_rows_height(s, h), 620);
   EXPECT_LT(h.lane, alone(s, 620).lane);
+}
+
+// What the page leaves two recordings with four slots each at 1280 x 720.
+TEST(RowHeights, LetTwoRecordingsBeSeenAtOnceInALowWindow) {
+  const std::vector<PipelineScene> all = scenes();
+  const auto four =
+      std::ranges::find_if(all, [](const PipelineScene& s) { return slots_of(s) == 4 && consumers_of(s) == 2; });
+  ASSERT_NE(four, all.end());
+  const std::vector<const PipelineScene*> both{&*four, &*four};
+  const float least = 2 * all_rows_height(*four, alone(*four, 0));
+  const RowHeights h = row_heights(both, 320);
+  EXPECT_GT(least, 320) << "as high as letters need";
+  EXPECT_LE(2 * all_rows_height(*four, h), 320);
+  EXPECT_GE(h.lane, 20) << "a consumer's work keeps its letters";
+  // Where not even that fits, they are read one after the other.
+  EXPECT_GE(row_heights(both, 100).slot, kLetter);
 }
 
 }  // namespace
