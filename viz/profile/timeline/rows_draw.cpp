@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -20,6 +22,7 @@ constexpr float kLeastIdle = 4;  // logical pixels
 constexpr float kOthers = 0.4F;  // what is not of the tile that is followed
 // Logical pixels: a stretch has a letter from here on, a wait its time; of a letter from its middle to its edge.
 constexpr float kLettered = 7, kTimed = 60, kHalfLetter = 6;
+constexpr float kNamedSlot = 12;                   // logical pixels
 constexpr float kGoodLettered = 17, kPillTop = 2;  // logical pixels: lower slots have smaller letters
 constexpr std::size_t kStray = 5;                  // fewer than one in so many has room for a letter: then none has one
 
@@ -39,7 +42,7 @@ struct LetterRun {
   std::string words;
 };
 
-// Letter, key tile, and of a wait how long it takes: as much of it as there is room for beside what crosses the box.
+// Letter and key tile, and of a wait how long it takes where there is room for that too beside what crosses the box.
 void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU32 ink, std::span<const float> crossed,
                  const std::string& time, bool patched) {
   const Style& s = style();
@@ -49,12 +52,13 @@ void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU
   const bool low = box.height() < s.px(20), small = patched && box.height() < s.px(kGoodLettered);
   std::vector<LetterRun> runs{{word ? Face::text : Face::maths, word || small ? 11.0F : 13.0F, 0, x.letter}};
   if (x.tile >= 0 && !word)
-    runs.push_back({Face::mono, 10, small ? 0.5F : low ? 1.0F : 2.0F, fmt::format("{}", x.tile)});
+    runs.push_back({Face::mono, 10, small ? 0.0F : low ? 1.0F : 2.0F, fmt::format("{}", x.tile)});
   if (!time.empty()) runs.push_back({Face::mono, 10, 0, " " + time});
   // In the middle of what is in sight.
   const float from = std::max(box.min.x, list->GetClipRectMin().x) + s.px(1.5F);
   const float to = std::min(box.max.x, list->GetClipRectMax().x) - s.px(1.5F);
-  for (; !runs.empty(); runs.pop_back()) {
+  const std::size_t least = time.empty() ? runs.size() : runs.size() - 1;
+  for (; runs.size() >= least && !runs.empty(); runs.pop_back()) {
     float wide = 0;
     for (const LetterRun& run : runs) wide += text_width(run.face, run.size, run.words) + s.px(0.5F);
     const auto left = place_between(from, to, crossed, wide + (patched ? s.px(6) : 0), s.px(3));
@@ -135,11 +139,14 @@ bool has_letter(const TimelineRow& row, const TimelineStretch& x) {
   return x.look == StretchLook::work || x.look == StretchLook::wait;
 }
 
-// When its consumers begin and end to read it: no letter hides that.
-void add_read_edges(std::vector<float>& at, const Chart& chart, const TimelineRow& row, const TimelineStretch& use) {
+// Between where its consumers begin and end to read it: no letter hides that.
+Box beside_reads(const Chart& chart, const TimelineRow& row, const TimelineStretch& use, Box box) {
+  std::vector<std::int64_t> edges;
   for (const TimelineStretch& x : row.stretches)
-    if (x.look == StretchLook::read && x.from >= use.from && x.to <= use.to)
-      at.insert(at.end(), {chart.x_of(x.from), chart.x_of(x.to)});
+    if (x.look == StretchLook::read && x.from >= use.from && x.to <= use.to) edges.insert(edges.end(), {x.from, x.to});
+  const auto [from, to] = widest_part(use.from, use.to, std::move(edges));
+  box.min.x = chart.x_of(from), box.max.x = chart.x_of(to);
+  return box;
 }
 
 }  // namespace
@@ -180,14 +187,14 @@ void draw_row_letters(ImDrawList* list, const Chart& chart, const TimelineRow& r
   if (wide * kStray < all) return;
   list->PushClipRect(place.min, place.max, true);
   each_in_sight(chart, row, [&](const TimelineStretch& x) {
-    const Box box = place_of(chart, x, place);
+    Box box = place_of(chart, x, place);
     if (box.width() < s.px(kLettered) || !has_letter(row, x)) return;
+    if (x.look == StretchLook::landed) box = beside_reads(chart, row, x, box);
     const bool pale = strength(chart.scene, x) < 1, waits = x.look == StretchLook::wait;
     const float middle = box.centre().y, half = s.px(kHalfLetter);
     std::vector<float> crossed = crossings(chart.path, middle - half, middle + half);
     for (const float at : crossings(chart.arrows, middle - half, middle + half)) crossed.push_back(at);
     crossed.insert(crossed.end(), chart.dotted.begin(), chart.dotted.end());
-    if (x.look == StretchLook::landed) add_read_edges(crossed, chart, row, x);
     const bool held = row.kind == RowKind::slot;
     const ImU32 ink = held            ? pale ? colour(s.theme, Token::dim) : colour_of(x.ink)
                                  : pale || waits ? faded(text, pale && waits ? 0.7F : 1)
@@ -200,11 +207,14 @@ void draw_row_letters(ImDrawList* list, const Chart& chart, const TimelineRow& r
 
 void draw_labels(ImDrawList* list, const Chart& chart, float left) {
   const Style& s = style();
-  for (std::size_t n = 0; n < chart.rows.size(); ++n) {
-    const TimelineRow& row = chart.scene.rows[n];
-    const Box box{{left, chart.rows[n].min.y}, {chart.plot.min.x - s.px(8), chart.rows[n].max.y}};
+  const auto slot = [&](std::size_t n) { return n < chart.rows.size() && chart.scene.rows[n].kind == RowKind::slot; };
+  for (std::size_t n = 0, count = 1; n < chart.rows.size(); n += count) {
+    // Slots too low for a name each have one together.
+    for (count = 1; slot(n) && chart.rows[n].height() < s.px(kNamedSlot) && slot(n + count);) ++count;
+    const std::string words = count == 1 ? chart.scene.rows[n].label : phrase("ring, slots 0 to {}", count - 1);
+    const Box box{{left, chart.rows[n].min.y}, {chart.plot.min.x - s.px(8), chart.rows[n + count - 1].max.y}};
     draw_text_in(list, box, Align::left, Face::text, 12, colour(s.theme, Token::text),
-                 fitted_text(Face::text, 12, row.label, box.width()));
+                 fitted_text(Face::text, 12, words, box.width()));
   }
 }
 

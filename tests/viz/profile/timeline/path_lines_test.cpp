@@ -133,6 +133,14 @@ TEST(PlaceBetween, TakesTheMiddleOfTheWidestFreePart) {
   EXPECT_FALSE(place_between(0, 8, {}, 10, 3));
 }
 
+// The letter of a slot stays with its part of the tile's time, however far the axis is zoomed.
+TEST(PathLines, LeaveALetterInTheSamePartAtEveryZoom) {
+  EXPECT_EQ(widest_part(100, 200, {120, 160}), (std::pair<std::int64_t, std::int64_t>(120, 160)));
+  EXPECT_EQ(widest_part(100, 200, {150}), (std::pair<std::int64_t, std::int64_t>(100, 150))) << "of equals the first";
+  EXPECT_EQ(widest_part(100, 200, {}), (std::pair<std::int64_t, std::int64_t>(100, 200)));
+  EXPECT_EQ(widest_part(100, 200, {50, 130, 250}), (std::pair<std::int64_t, std::int64_t>(130, 200)));
+}
+
 // Colour and shape: what two entries mean is told apart by eye.
 TEST(KeyEntries, LookAllDifferentAndNameWhatIsThere) {
   const TimelinesView all = bundled_timelines({"h100-timeline", "h100-turns-timeline", "h100-warps-timeline"});

@@ -61,6 +61,18 @@ std::vector<float> crossings(std::span<const PathLine> lines, float top, float b
   return at;
 }
 
+std::pair<std::int64_t, std::int64_t> widest_part(std::int64_t from, std::int64_t to, std::vector<std::int64_t> edges) {
+  edges.push_back(to);
+  std::ranges::sort(edges);
+  std::pair best(from, from);
+  for (std::int64_t left = from; const std::int64_t edge : edges) {
+    const std::int64_t right = std::clamp(edge, from, to);
+    if (right - left > best.second - best.first) best = {left, right};
+    left = right;
+  }
+  return best;
+}
+
 std::optional<float> place_between(float from, float to, std::span<const float> crossings, float wide, float margin) {
   std::vector<float> cuts;
   for (const float x : crossings)

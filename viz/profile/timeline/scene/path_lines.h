@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <utility>
@@ -37,6 +38,8 @@ std::vector<PathLine> arrow_lines(const PipelineScene& s, const ReleaseArrow& a,
 
 // Where upright ones cross the band from `top` to `bottom`.
 std::vector<float> crossings(std::span<const PathLine> lines, float top, float bottom);
+// The widest part of [from, to] between two edges; of equals the first. In clocks: the same at every zoom.
+std::pair<std::int64_t, std::int64_t> widest_part(std::int64_t from, std::int64_t to, std::vector<std::int64_t> edges);
 // The left edge of what is `wide`, in the middle of the widest part of [from, to] from which all crossings are at least
 // `margin` away; empty: it fits in none.
 std::optional<float> place_between(float from, float to, std::span<const float> crossings, float wide, float margin);
