@@ -56,12 +56,16 @@ void tell_all(const char* id, const Box& room, const std::string& words) {
   tooltip(words);
 }
 
-// One line of what has more to say than there is room for: all of it where the pointer rests.
-void draw_one_line(ImDrawList* list, const char* id, const Box& line, Token token, const std::string& words) {
+// The longest of these, the longest first, that a line has room for: all of it where the pointer rests.
+void draw_one_line(ImDrawList* list, const char* id, const Box& line, Token token,
+                   const std::vector<std::string>& forms) {
   const Style& s = style();
+  const auto fits = std::ranges::find_if(
+      forms, [&](const std::string& words) { return text_width(Face::text, 12, words) <= line.width(); });
+  const std::string& words = fits == forms.end() ? forms.back() : *fits;
   draw_text_in(list, line, Align::left, Face::text, 12, colour(s.theme, token),
                fitted_text(Face::text, 12, words, line.width()));
-  tell_all(id, line, words);
+  tell_all(id, line, forms.front());
 }
 
 std::string words_below_answers(const PipelineScene& scene) {
@@ -106,12 +110,13 @@ void draw_words(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float w
     draw_paragraph(list, at, width, 12, dim_runs(words), kAllOf);
 }
 
-// What is shown, and how one moves there.
-std::string title_words(const PipelineScene& scene) {
-  if (scene.sms_shown) return sms_words();
+// What is shown, and how one moves there; without that where it has no room.
+std::vector<std::string> title_words(const PipelineScene& scene) {
+  if (scene.sms_shown) return {sms_words()};
   std::string words = scene.title;
   if (scene.follow >= 0) words += phrase("; key tile {} is lit", scene.follow);
-  return words + ". " + tr("Drag or Ctrl+wheel zooms, Shift+drag measures, a click follows a tile.");
+  words += ".";
+  return {words + " " + tr("Drag or Ctrl+wheel zooms, Shift+drag measures, a click follows a tile."), words};
 }
 
 void draw_title(ImDrawList* list, const PipelineScene& scene, const Box& line, float right) {
