@@ -59,7 +59,7 @@ struct KeyForm {
   }
 };
 
-// All of the words, unless it takes the brief ones to stand in one line.
+// All of the words, unless the brief ones take fewer lines.
 KeyForm key_form(const std::vector<KeyEntry>& entries, float width) {
   constexpr float kTightSample = 15, kTightBetween = 10;
   KeyForm all, brief{{}, kTightSample, kTightBetween};
@@ -67,8 +67,7 @@ KeyForm key_form(const std::vector<KeyEntry>& entries, float width) {
     all.words.push_back(e.words);
     brief.words.push_back(e.brief.empty() ? e.words : e.brief);
   }
-  const float line = style().px(kLine) + 1;
-  return all.height(width) > line && brief.height(width) <= line ? brief : all;
+  return brief.height(width) < all.height(width) ? brief : all;
 }
 
 // What it looks like is the state; of no tensor, but where it is what a lane does.
@@ -244,7 +243,7 @@ void draw_timeline_key(ImDrawList* list, const PipelineScene& scene, ImVec2 at, 
   std::string all;
   for (const KeyEntry& e : entries) all += (all.empty() ? "" : "; ") + e.words;
   ImGui::SetCursorScreenPos(at);
-  ImGui::InvisibleButton("timeline_key", {width, s.px(kLine)});
+  ImGui::InvisibleButton("timeline_key", {width, form.height(width)});
   tooltip(all + ".");
 }
 
