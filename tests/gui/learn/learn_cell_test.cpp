@@ -126,7 +126,7 @@ TEST(LearnCell, ARestingPointerPointsAtNothingInTheNextBeat) {
 
 // Where an answer fills the card, older points wait whole behind a button in place of being cut.
 TEST(LearnCell, WhatTheCardHasNoRoomForWaitsBehindAButton) {
-  TestWindow w(1280, 760);
+  TestWindow w(1280, 784);  // with the head of what earlier chapters taught
   start(w, "weighted-average", "weight");
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->SetRef(kLearn);
