@@ -161,6 +161,12 @@ std::string cell_text(double value, double bound, const ColumnFormat& column) {
     if (const std::size_t zero = power < 0 ? text.find("0.") : text.npos; zero != text.npos) text.erase(zero, 1);
     if (decimals >= 1 - power && text_length(text) <= column.room) return text;
   }
+  // In thousandths: as few characters as a power of ten takes.
+  if (power == -3 && column.room < 6) {
+    const int most = std::min(column.room - (value < 0 ? 2 : 1), digits - 1 - power);
+    std::string text = number_text(value, {std::max(most, -power), false});
+    if (const std::size_t zero = text.find("0."); zero != text.npos) return text.erase(zero, 1);
+  }
   // Without the zero before the point both signs have one form: ".06" and "−.06".
   const bool bare = power < 0 && column.room - 2 >= -power;
   for (int mantissa = std::min(digits - 1, 2); mantissa >= (bare ? 1 : 0); --mantissa) {

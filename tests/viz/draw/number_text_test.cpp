@@ -158,6 +158,11 @@ TEST(NumberText, ANumberThatRoundsUpToATenIsWrittenPlainly) {
   EXPECT_EQ(cell_text(-0.984, 0, column), "−.98");
   EXPECT_EQ(cell_text(0.9996, 0, column), "1.00");
   EXPECT_EQ(cell_text(-9.96, 0, column), "−10");
+  EXPECT_EQ(cell_text(0.0091, 0, column), ".009");
+  EXPECT_EQ(cell_text(-0.0031, 0, column), "−.003") << "no longer than −3e−3";
+  column.room = 5;
+  EXPECT_EQ(cell_text(0.0091, 0, column), ".0091");
+  column.room = 4;
   column.decimals = 2;
   EXPECT_EQ(cell_text(9.9996, 0, column), "10.0");
   EXPECT_EQ(cell_text(9.98, 0, column), "9.98");
