@@ -6,10 +6,14 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/step/bars/bars_draw.h"
 #include "viz/step/charts/chart_card.h"
+#include "viz/step/charts/traffic_draw.h"
+#include "viz/step/step_ui_state.h"
 
 namespace attn {
 namespace {
@@ -65,7 +69,65 @@ void draw_row_card(const ChartCard& card, const Box& box) {
   draw_chart(StepChart::row, card, {{in.min.x, in.min.y + s.px(28)}, in.max});
 }
 
+// Below the chip, as wide as charts are; `all`: of the window.
+bool begin_charts_popup(const Box& chip, const Box& strip, const Box& all, ImVec2 size) {
+  const Style& s = style();
+  ImGui::SetNextWindowPos({all.max.x - size.x - s.px(12), strip.max.y + s.px(6)});
+  ImGui::SetNextWindowSize(size);
+  if (!ImGui::BeginPopup("##charts_popup", ImGuiWindowFlags_NoMove)) return false;
+  let_clicks_through(chip);
+  return true;
+}
+
+void draw_charts_popup(const ChartCard& card, const Box& chip, const Box& strip, const Box& all, float bottom,
+                       bool both) {
+  const Style& s = style();
+  const float room = bottom - strip.max.y - s.px(12), wide = std::min(all.width() - s.px(24), s.px(860));
+  // Where both have no room at once they are scrolled.
+  const float chart = std::min(room - s.px(24), std::clamp(room - s.px(24 + kStepGutter + 150), s.px(160), s.px(220)));
+  const float traffic = std::clamp(room - chart - s.px(36), s.px(150), s.px(190));
+  const float height = chart + (both ? traffic + s.px(kStepGutter) : 0);
+  if (!begin_charts_popup(chip, strip, all, {wide, std::min(height + s.px(24), room)})) return;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float right = at.x + ImGui::GetContentRegionAvail().x;
+  draw_chart_card(card, {at, {right, at.y + chart}});
+  if (both)
+    draw_traffic_card(ImGui::GetWindowDrawList(), {{at.x, at.y + chart + s.px(kStepGutter)}, {right, at.y + height}},
+                      traffic_scene(card.rec, card.at.event, card.cache.traffic), card.rec, card.at.event);
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({right - at.x, height});
+  ImGui::EndPopup();
+}
+
+// The card that an order has in place of charts.
+void draw_card_popup(const SideBySideView& view, const Box& chip, const Box& strip, const Box& all, float bottom) {
+  const Style& s = style();
+  const SideBySide& way = side_by_side_of(view.rec);
+  const float room = bottom - strip.max.y - s.px(12), wide = all.width() - s.px(24), pads = s.px(24);
+  const float height = s.px(way.card_height(view.rec, (wide - pads) / s.scale, (room - pads) / s.scale));
+  if (!begin_charts_popup(chip, strip, all, {wide, std::min(height + pads, room)})) return;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float right = at.x + ImGui::GetContentRegionAvail().x;
+  way.card(view, {at, {right, at.y + height}});
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({right - at.x, height});
+  ImGui::EndPopup();
+}
+
 }  // namespace
+
+std::string charts_chip_words(const Recording& rec) {
+  return side_by_side_of(rec).card != nullptr ? tr("Loops") : tr("Charts");
+}
+
+void draw_charts_chip(const ChartCard& card, const SideBySideView& view, const Box& strip, const Box& all,
+                      float bottom) {
+  Box box;
+  if (chip_button("##charts_chip", charts_chip_words(view.rec), {strip.max.x, strip.min.y + style().px(kChipTop)}, box))
+    ImGui::OpenPopup("##charts_popup");
+  if (side_by_side_of(view.rec).card != nullptr) return draw_card_popup(view, box, strip, all, bottom);
+  draw_charts_popup(card, box, strip, all, bottom, !view.ui.hidden.traffic);
+}
 
 void draw_chart_card(const ChartCard& card, const Box& box) {
   if (card.answer_hidden) return draw_row_card(card, box);

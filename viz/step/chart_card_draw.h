@@ -1,10 +1,13 @@
 // The card of charts beside HBM traffic, drawn: one chart at a time, named by the tabs on top.
 #pragma once
 
+#include <string>
+
 #include "viz/draw/canvas.h"
 #include "viz/state/commands.h"
 #include "viz/state/state.h"
 #include "viz/step/charts/row.h"
+#include "viz/step/facts/side_by_side.h"
 #include "viz/step/facts/values.h"
 #include "viz/step/place/place.h"
 #include "viz/step/step_cache.h"
@@ -29,6 +32,12 @@ constexpr float kTwoCharts = 1240;
 constexpr float kSentenceAndRow = 1080;
 // Of a card of this width that shows fragments whole, pixels.
 float fragments_card_height(float width);
+// Where the window has no room for the charts under the tiles, or for what an order has in their place, they are behind
+// a chip left of `strip`'s right edge. `bottom`: of what it may cover in the window, `all`.
+constexpr float kChipTop = 3;  // logical, of a strip's chips: clear of the headline's letters below
+std::string charts_chip_words(const Recording& rec);
+void draw_charts_chip(const ChartCard& card, const SideBySideView& view, const Box& strip, const Box& all,
+                      float bottom);
 // Draws into `box`, a card of the current window.
 void draw_chart_card(const ChartCard& card, const Box& box);
 // One chart below its card's title; by the table of viz/step/chart_table_draw.cpp.

@@ -23,7 +23,7 @@ namespace {
 
 void draw_loops(const SideBySideView& in, const Box& box) {
   PipelineView view = pipeline_view(in.rec, in.at.event);
-  if (in.ui.hidden.on) view.outcome.clear();  // how much longer it takes tells who waits
+  if (in.ui.hidden.on) view.note.outcome.clear();  // how much longer it takes tells who waits
   draw_pipeline_card(box, view, in.commands);
 }
 
@@ -32,7 +32,7 @@ void draw_lanes(const SideBySideView& in, const Box& box) {
 }
 
 std::string lane_times(const Recording& rec) {
-  return pipeline_view(rec, 0).source;
+  return pipeline_note(rec).source;
 }
 
 // When, and whose.
@@ -60,6 +60,7 @@ const SideBySide& side_by_side_of(const Recording& rec) {
                                                SideBySide{},  // parts: the tiles show each of them
                                                SideBySide{.card = draw_loops,
                                                           .card_height = pipeline_card_height,
+                                                          .low_card = kLowPipelineCard,
                                                           .track = draw_lanes,
                                                           .times = lane_times,
                                                           .position = lane_position,

@@ -47,12 +47,12 @@ std::string problem_chip_words(const Document& d, const Box& strip) {
 }
 
 // Where the chips on the strip's first line begin.
-float chips_left(const StepAreas& areas, const Document& d, bool alone) {
+float chips_left(const StepAreas& areas, const Recording& rec, const Document& d, bool alone) {
   const Style& s = style();
   const auto wide = [&](const std::string& words) { return text_width(Face::text, 13, words) + s.px(40 + 8); };
   float left = areas.strip.max.x - s.px(12);
   if (!areas.has_problem && !alone) left -= wide(problem_chip_words(d, areas.strip));
-  if (!areas.has_bottom && !areas.phone) left -= wide(tr("Charts"));
+  if (!areas.has_bottom && !areas.phone) left -= wide(charts_chip_words(rec));
   return left;
 }
 
@@ -61,7 +61,7 @@ float draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
   const Style& s = style();
   Box box;
   const std::string words = problem_chip_words(panel.state.document, strip);
-  if (chip_button("##problem_chip", words, {strip.max.x - s.px(12), strip.min.y + s.px(5)}, box))
+  if (chip_button("##problem_chip", words, {strip.max.x - s.px(12), strip.min.y + s.px(kChipTop)}, box))
     ImGui::OpenPopup("##problem_popup");
   const float height = problem_panel_height(panel.state);
   ImGui::SetNextWindowPos({box.max.x - s.px(264), box.max.y + s.px(6)});
@@ -79,35 +79,6 @@ float draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
   ImGui::Dummy({inside.width(), height});
   ImGui::EndPopup();
   return box.min.x;
-}
-
-// Where the window has no room for the charts under the tiles they are behind a chip, left of `strip`'s right edge.
-// `bottom`: of what it may cover.
-void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all, float bottom,
-                      const HiddenAnswers& hidden) {
-  const Style& s = style();
-  Box box;
-  if (chip_button("##charts_chip", tr("Charts"), {strip.max.x, strip.min.y + s.px(5)}, box))
-    ImGui::OpenPopup("##charts_popup");
-  const float room = bottom - strip.max.y - s.px(12), wide = std::min(all.width() - s.px(24), s.px(860));
-  // Where both have no room at once they are scrolled.
-  const float chart = std::min(room - s.px(24), std::clamp(room - s.px(24 + kStepGutter + 150), s.px(160), s.px(220)));
-  const float traffic = std::clamp(room - chart - s.px(36), s.px(150), s.px(190));
-  const bool both = !hidden.traffic;
-  const float height = chart + (both ? traffic + s.px(kStepGutter) : 0);
-  ImGui::SetNextWindowPos({all.max.x - wide - s.px(12), strip.max.y + s.px(6)});
-  ImGui::SetNextWindowSize({wide, std::min(height + s.px(24), room)});
-  if (!ImGui::BeginPopup("##charts_popup", ImGuiWindowFlags_NoMove)) return;
-  let_clicks_through(box);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float right = at.x + ImGui::GetContentRegionAvail().x;
-  draw_chart_card(card, {at, {right, at.y + chart}});
-  if (both)
-    draw_traffic_card(ImGui::GetWindowDrawList(), {{at.x, at.y + chart + s.px(kStepGutter)}, {right, at.y + height}},
-                      traffic_scene(card.rec, card.at.event, card.cache.traffic), card.rec, card.at.event);
-  ImGui::SetCursorScreenPos(at);
-  ImGui::Dummy({right - at.x, height});
-  ImGui::EndPopup();
 }
 
 // In place of what a question is about.
@@ -213,7 +184,7 @@ void draw_strip(const StepAreas& areas, StripScene strip, const StripPlace& in, 
   ImDrawList* list = ImGui::GetWindowDrawList();
   strip.note = in.rec.gpu ? recorded_words(in.rec, in.at.event) : stand_in_words(in.state);
   if (!in.door || by_touch()) strip.door.clear();  // a line of text is no finger's target
-  if (draw_step_strip(list, areas.strip, strip, chips_left(areas, in.state.document, in.alone)))
+  if (draw_step_strip(list, areas.strip, strip, chips_left(areas, in.rec, in.state.document, in.alone)))
     commands.push_back(ShowPhase{*code_phase_of(in.rec.events[in.at.event].id.phase)});
 }
 
@@ -349,8 +320,7 @@ void draw_head(const StepFrame& f, const StepAreas& areas, Commands& commands) {
              {state, rec, at, ui, f.room.alone, !f.room.alone && !ui.hidden.on}, commands);
   if (!areas.has_problem && !f.room.alone) chips = draw_problem_chip(f.problem, areas.strip) - style().px(8);
   if (!areas.has_bottom && !areas.phone && !ui.hidden.map && state.view.step.chart != StepChart::fragments)
-    draw_charts_chip(f.charts, {areas.strip.min, {chips, areas.strip.max.y}}, f.all, charts_bottom(f, areas),
-                     ui.hidden);
+    draw_charts_chip(f.charts, f.view, {areas.strip.min, {chips, areas.strip.max.y}}, f.all, charts_bottom(f, areas));
 }
 
 // `panel`: of the tiles.

@@ -57,17 +57,17 @@ OrderPhase queries_landed() {
 
 OrderPhase keys_landed(const HopperNames& n) {
   OrderPhase p = by_consumer(n.wait_turn, "[K|{j}] has landed; the consumer waits for its turn",
-                             "Both consumers read the same slot. The consumer with the turn hands over its [S] first, "
-                             "so that they stay half a tile apart.");
+                             "Both consumers read the same slot. The consumer with the turn hands over its [S|{j}] "
+                             "first, so that they stay half a tile apart.");
   p.after = p.loads = p.brings = {Slot::k};
   p.visits_keys = true;
   return p;
 }
 
 OrderPhase values_landed(const HopperNames& n) {
-  OrderPhase p = by_consumer(n.issue_o, "[V|{j}] has landed; [O] goes to the tensor cores",
-                             "They multiply [P] by [V|{j}] and add the product to the registers of [O]. Until they "
-                             "finish, [O] has no numbers to read.");
+  OrderPhase p = by_consumer(n.issue_o, "[V|{j}] has landed; [O|{i}] goes to the tensor cores",
+                             "They multiply [P|{j}] by [V|{j}] and add the product to the registers of [O|{i}]. Until "
+                             "they finish, [O|{i}] has no numbers to read.");
   p.after = p.loads = p.brings = {Slot::v};
   return p;
 }
@@ -98,11 +98,12 @@ std::vector<OrderPhase> phases_of_products(const HopperNames& n) {
           by_consumer(n.wait_k, "The consumer waits for [K|{j}]",
                       "If the tile has already landed, checking takes about 100 clocks."),
           keys_landed(n),
-          by_consumer(n.issue_s, "The consumer has the turn and hands over [S]",
+          by_consumer(n.issue_s, "The consumer has the turn and hands over [S|{j}]",
                       "One instruction tells the tensor cores to multiply [Q|{i}] by [K|{j}]. The warpgroup does not "
                       "compute the product."),
-          by_consumer(n.wait_s, "[S] is in flight; the turn is passed on",
-                      "The tensor cores write [S] into registers. Until they finish, [S] has no numbers to read.")};
+          by_consumer(n.wait_s, "[S|{j}] is in flight; the turn is passed on",
+                      "The tensor cores write [S|{j}] into registers. Until they finish, [S|{j}] has no numbers to "
+                      "read.")};
 }
 
 }  // namespace
@@ -123,10 +124,10 @@ OrderRow hopper_order(OrderNames& names) {
       on_chip::rescale(),
       on_chip::weights(),
       on_chip::sum(),
-      by_consumer(n.wait_v, "[P] is done; the consumer waits for [V|{j}]",
-                  "[P] stays in its registers: the tensor cores take it from there."),
+      by_consumer(n.wait_v, "[P|{j}] is done; the consumer waits for [V|{j}]",
+                  "[P|{j}] stays in its registers: the tensor cores take it from there."),
       values_landed(n),
-      by_consumer(n.wait_o, "[O] is in flight", "Until the tensor cores finish, [O] has no numbers to read."),
+      by_consumer(n.wait_o, "[O|{i}] is in flight", "Until the tensor cores finish, [O|{i}] has no numbers to read."),
       on_chip::output(),
       normalise(),
       store};

@@ -168,35 +168,82 @@ Moment moment_of(const Recording& rec, EventIndex e) {
   return at < all.size() ? all[at] : Moment{rec.events[e].id, 0, -1};
 }
 
-std::vector<RingSlot> ring_after(const Recording& rec, EventIndex e) {
-  const HopperNames& n = hopper_names();
-  const RecordedBlock& block = followed_block(rec.options);
-  std::vector<RingSlot> ring(static_cast<std::size_t>(block.slots));
-  const std::vector<Moment> all = moments_of(rec.problem, rec.options, rec.events[e].id.b);
-  const EventIndex first = head_begins(rec, e);
-  const auto slot_of = [&](bool of_v, std::int32_t j) {
-    return std::ranges::find_if(ring, [&](const RingSlot& s) { return s.of_v == of_v && s.j == j; });
-  };
-  const auto let_go = [&](bool of_v, std::int32_t j) {
-    const auto slot = slot_of(of_v, j);
-    if (slot == ring.end() || ++slot->let_go < block.consumers) return;
-    *slot = {};
-  };
-  const auto becomes = [&](bool of_v, std::int32_t j, SlotState state) {
-    const auto slot = slot_of(of_v, j);
-    if (slot != ring.end()) slot->state = std::max(slot->state, state);
-  };
-  for (std::size_t k = 0; k < all.size() && first + k <= e; ++k) {
-    const auto& [id, at, slot] = all[k];
+namespace {
+
+// The ring of one head, step by step.
+class RingWalk {
+ public:
+  RingWalk(const Recording& rec, EventIndex e)
+      : block_(followed_block(rec.options)),
+        moments_(moments_of(rec.problem, rec.options, rec.events[e].id.b)),
+        first_(head_begins(rec, e)),
+        ring_(static_cast<std::size_t>(block_.slots)) {
+    // A lesson's recording may end early.
+    moments_.resize(std::min<std::size_t>(moments_.size(), rec.events.size() - first_));
+  }
+
+  EventIndex first() const { return first_; }
+  EventIndex end() const { return first_ + static_cast<EventIndex>(moments_.size()); }
+  const std::vector<RingSlot>& ring() const { return ring_; }
+
+  // In sequence.
+  void take(EventIndex e) {
+    const HopperNames& n = hopper_names();
+    const auto& [id, at, slot] = moments_[e - first_];
     const bool of_v = id.phase == n.ask_v;
-    if (id.phase == n.ask_k || of_v) ring.at(static_cast<std::size_t>(slot)) = {SlotState::asked, of_v, id.j, 0};
+    now_ = e;
+    if (id.phase == n.ask_k || of_v)
+      ring_.at(static_cast<std::size_t>(slot)) = {SlotState::asked, of_v, id.j, 0, now_, std::nullopt};
     if (id.phase == n.wait_turn) becomes(false, id.j, SlotState::landed);
     if (id.phase == n.issue_s) becomes(false, id.j, SlotState::read);
     if (id.phase == n.issue_o) becomes(true, id.j, SlotState::read);
     if (id.phase == Phase::scores) let_go(false, id.j);
     if (id.phase == Phase::output) let_go(true, id.j);
   }
-  return ring;
+
+ private:
+  std::vector<RingSlot>::iterator slot_of(bool of_v, std::int32_t j) {
+    return std::ranges::find_if(ring_, [&](const RingSlot& s) { return s.of_v == of_v && s.j == j; });
+  }
+  void let_go(bool of_v, std::int32_t j) {
+    const auto slot = slot_of(of_v, j);
+    if (slot == ring_.end() || ++slot->let_go < block_.consumers) return;
+    *slot = {};
+    slot->since = now_;
+  }
+  void becomes(bool of_v, std::int32_t j, SlotState state) {
+    const auto slot = slot_of(of_v, j);
+    if (slot == ring_.end() || slot->state >= state) return;
+    slot->state = state;
+    slot->since = now_;
+    if (!slot->filled) slot->filled = now_;
+  }
+
+  const RecordedBlock& block_;
+  std::vector<Moment> moments_;
+  EventIndex first_, now_ = 0;
+  std::vector<RingSlot> ring_;
+};
+
+}  // namespace
+
+std::vector<RingSlot> ring_after(const Recording& rec, EventIndex e) {
+  RingWalk walk(rec, e);
+  for (EventIndex k = walk.first(); k <= e && k < walk.end(); ++k) walk.take(k);
+  return walk.ring();
+}
+
+std::optional<EventIndex> slot_becomes(const Recording& rec, EventIndex e, SlotState state) {
+  RingWalk walk(rec, e);
+  std::optional<EventIndex> first;
+  for (EventIndex k = walk.first(); k < walk.end(); ++k) {
+    walk.take(k);
+    if (!std::ranges::any_of(walk.ring(), [&](const RingSlot& s) { return s.state == state && s.since == k; }))
+      continue;
+    if (k > e) return k;
+    if (!first) first = k;
+  }
+  return first;
 }
 
 std::optional<EventIndex> last_of_lane(const Recording& rec, EventIndex e, std::int64_t lane) {

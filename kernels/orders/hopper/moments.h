@@ -36,9 +36,13 @@ struct RingSlot {
   bool of_v = false;
   std::int32_t j = -1;      // key tile
   std::int32_t let_go = 0;  // consumers that have
+  // The step that it came into this state with, and that it was filled with where it has landed; none: none did.
+  std::optional<EventIndex> since = {}, filled = {};
 };
 // After step e. A tile has landed at the latest when a consumer finds it there.
 std::vector<RingSlot> ring_after(const Recording& rec, EventIndex e);
+// The next step of the head of step e that a slot comes into a state with, or the first; none: none does.
+std::optional<EventIndex> slot_becomes(const Recording& rec, EventIndex e, SlotState state);
 
 // The last step of a lane of the head of step e up to that: a consumer's, -1 of the lane that copies; none: it has not
 // begun.

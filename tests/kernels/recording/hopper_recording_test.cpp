@@ -1,6 +1,7 @@
 // The order "hopper": the steps of a run in the order in which a recorded block took them; right, replayed bit for bit,
 // kept in a file, every number within its bound of fp64 and that of the same run in flash order.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -257,6 +258,36 @@ TEST(HopperRecording, TheRingHoldsEachTileFromItsAskingUntilBothConsumersLetItGo
     }
     EXPECT_EQ(asked, 2 * keys / 4);
     EXPECT_EQ(freed, asked);
+  }
+}
+
+// What a slot says of itself by hand: the step of a change is the step after which it is another one.
+TEST(HopperRecording, ASlotKnowsTheStepsThatItChangedWith) {
+  const Problem p = problem();
+  const Recording rec = recorded(p, followed(), inputs_for(p));
+  std::vector<RingSlot> before(4);
+  std::vector<std::optional<EventIndex>> since(4), filled(4);
+  std::array<std::vector<EventIndex>, 4> came;  // by state
+  for (EventIndex e = 0; e < rec.events.size(); ++e) {
+    const auto ring = orders::hopper::ring_after(rec, e);
+    for (std::size_t n = 0; n < ring.size(); ++n) {
+      if (ring[n].state != before[n].state) {
+        since[n] = e;
+        if (ring[n].state <= SlotState::asked) filled[n].reset();
+        if (ring[n].state > SlotState::asked && !filled[n]) filled[n] = e;
+        came.at(static_cast<std::size_t>(ring[n].state)).push_back(e);
+      }
+      ASSERT_EQ(ring[n].since, since[n]) << "slot " << n << " step " << e + 1;
+      ASSERT_EQ(ring[n].filled, filled[n]) << "slot " << n << " step " << e + 1;
+    }
+    before = ring;
+  }
+  for (const SlotState state : {SlotState::free, SlotState::asked, SlotState::landed, SlotState::read}) {
+    const std::vector<EventIndex>& steps = came.at(static_cast<std::size_t>(state));
+    ASSERT_FALSE(steps.empty());
+    EXPECT_EQ(orders::hopper::slot_becomes(rec, 0, state), steps.front() > 0 ? steps.front() : steps.at(1));
+    EXPECT_EQ(orders::hopper::slot_becomes(rec, steps.front(), state), steps.at(1));
+    EXPECT_EQ(orders::hopper::slot_becomes(rec, steps.back(), state), steps.front()) << "from the end to the first";
   }
 }
 

@@ -89,6 +89,8 @@ StepAreas step_areas(const Box& all, const StepRoom& room) {
                  : std::max(wide ? std::clamp(middle * 0.46F, 180.0F, 360.0F)
                                  : std::clamp(middle * 0.32F, width < kTwoTabLines ? 166.0F : 138.0F, 240.0F),
                             middle - kStepGutter - liked_tiles_height(rec, middle));
+  else if (charts && way.low_card > 0 && middle >= kMinTiles + kStepGutter + way.low_card)
+    bottom = way.low_card;
   a.has_bottom = bottom > 0;
   const float top = a.strip.max.y + s.px(strip_gap), gap = a.has_tiles ? gutter : 0;
   const float tiles_bottom =

@@ -87,8 +87,18 @@ TextRuns with_tile(std::string_view text, std::int32_t tile, Ink ink) {
   return runs;
 }
 
-LoopNode loop_node(std::string_view sentence, std::string_view text, Ink ink, bool waits) {
-  return {woven(sentence, {letter(std::string(text), ink)}, Token::text), ink, waits, {}};
+// As the papers number them: Q and O by their rows' tile, all else by its key tile.
+std::int32_t tile_of_letter(std::string_view letter, const EventId& id) {
+  return letter == "Q" || letter == "O" ? id.i : id.j;
+}
+
+LoopNode loop_node(std::string_view sentence, std::string_view text, Ink ink, bool waits, std::string_view brief = "") {
+  const TextRuns letters{letter(std::string(text), ink)};
+  return {woven(sentence, letters, Token::text),
+          ink,
+          waits,
+          {},
+          brief.empty() ? TextRuns() : woven(brief, letters, Token::text)};
 }
 
 class PipelineMaker {
@@ -114,38 +124,11 @@ class PipelineMaker {
     add_consumers();
     add_lanes();
     add_slots();
-    view_.source =
-        phrase("{} on {}: step {}, L {}, D {}, one block", block.kernel, block.device, block.step, block.L, block.D);
-    if (orders::hopper::followed_by(rec_.options) == orders::hopper::Followed::no_turns) {
-      const auto us = [](const orders::hopper::RecordedBlock& b) { return b.clocks * b.ns_a_clock * kUsOfNs; };
-      view_.source = phrase("{}, no turns: {:.1f} µs, with turns {:.1f}", view_.source, us(block),
-                            us(orders::hopper::recorded_block()));
-    }
-    if (rec_.key_tiles() < block.key_tiles)
-      view_.source = phrase("{}; the first {} of its {} key tiles", view_.source, rec_.key_tiles(), block.key_tiles);
-    add_derived_words();
+    view_.note = pipeline_note(rec_);
     return std::move(view_);
   }
 
  private:
-  // What was changed, and how long the block takes then.
-  void add_derived_words() {
-    const auto followed = orders::hopper::followed_by(rec_.options);
-    if (followed == orders::hopper::Followed::one_slot)
-      view_.derived = tr("Replayed with the recorded durations: one slot each for K and V.");
-    else if (followed == orders::hopper::Followed::late_load)
-      view_.derived =
-          tr("Replayed with the recorded durations: K of the third key tile is requested only when a consumer waits "
-             "for it.");
-    else
-      return;
-    const auto& block = orders::hopper::followed_block(rec_.options);
-    const auto& recorded = orders::hopper::recorded_block();
-    const auto us = [&](std::int32_t clocks) { return clocks * recorded.ns_a_clock * kUsOfNs; };
-    view_.outcome = phrase("{:.1f} µs instead of {:.1f}, {:.0f} % longer.", us(block.clocks), us(recorded.clocks),
-                           100 * (static_cast<double>(block.clocks) / recorded.clocks - 1));
-  }
-
   std::int64_t lane_of(std::size_t moment) const {
     return rec_.lane_of(first_ + static_cast<EventIndex>(moment)).value_or(-1);
   }
@@ -163,23 +146,23 @@ class PipelineMaker {
     return first;
   }
 
-  void add_token(Loop& loop, std::int64_t lane, const std::string& who) {
+  void add_consumer_token(Loop& loop, std::int64_t lane, const std::string& who) {
     const auto at = orders::hopper::last_of_lane(rec_, e_, lane);
     if (!at) return;
     const EventId& id = rec_.events[*at].id;
     const LaneStateRow& state = state_of(id.phase);
     if (state.node == kNoNode) {
-      if (lane >= 0)
-        loop.aside += (loop.aside.empty() ? "" : ", ") + who + " " + plain_text(lane_state_words(rec_, *at));
+      loop.aside.push_back(word((loop.aside.empty() ? "" : ", ") + who + " "));
+      for (TextRun& run : lane_state_words(rec_, *at)) loop.aside.push_back(std::move(run));
       return;
     }
     LoopToken token;
     token.node = state.node;
-    token.ink = lane < 0 ? state.ink : Ink(Token::text);
-    token.lane = static_cast<std::int32_t>(std::max<std::int64_t>(lane, 0));
+    token.ink = Token::text;
+    token.lane = static_cast<std::int32_t>(lane);
     token.live = *at == e_;
-    token.words = lane < 0 ? with_tile(state.letter, id.j, state.ink)
-                           : TextRuns{word(phrase("{}, tile {}", who, id.j), Token::text)};
+    token.words = {word(phrase("{}, tile {}", who, id.j), Token::text)};
+    token.brief = {word(phrase("{}: tile {}", lane, id.j), Token::text)};
     loop.tokens.push_back(std::move(token));
   }
 
@@ -190,8 +173,9 @@ class PipelineMaker {
     loop.what = tr("one thread that copies");
     using enum TensorColour;
     const std::string slot = phrase("slot for {}", place(0)), ask = phrase("ask for {}", place(0));
-    loop.nodes = {loop_node(slot, "K", k, true), loop_node(ask, "K", k, false), loop_node(slot, "V", v, true),
-                  loop_node(ask, "V", v, false)};
+    const std::string brief_slot = phrase("slot {}", place(0)), brief_ask = phrase("ask {}", place(0));
+    loop.nodes = {loop_node(slot, "K", k, true, brief_slot), loop_node(ask, "K", k, false, brief_ask),
+                  loop_node(slot, "V", v, true, brief_slot), loop_node(ask, "V", v, false, brief_ask)};
     const Phase phases[] = {n.wait_slot_k, n.ask_k, n.wait_slot_v, n.ask_v};
     for (std::size_t at = 0; at < loop.nodes.size(); ++at) loop.nodes[at].next = next_of(phases[at], true);
     // Of K and V: the lane that copies Q is another.
@@ -214,6 +198,8 @@ class PipelineMaker {
     loop.what = tr("slots are reused in order");
     loop.nodes = {loop_node(tr("free"), "", Token::dim, true), loop_node(tr("in flight"), "", Token::dim, true),
                   loop_node(tr("landed"), "", Token::dim, false), loop_node(tr("read"), "", Token::dim, false)};
+    for (std::size_t n = 0; n < loop.nodes.size(); ++n)
+      loop.nodes[n].next = orders::hopper::slot_becomes(rec_, e_, static_cast<SlotState>(n));
     const auto before = e_ > first_ ? orders::hopper::ring_after(rec_, e_ - 1) : std::vector<RingSlot>();
     const auto ring = orders::hopper::ring_after(rec_, e_);
     for (std::size_t n = 0; n < ring.size(); ++n) {
@@ -230,32 +216,52 @@ class PipelineMaker {
         token.words = with_tile(slot.of_v ? "V" : "K", slot.j, token.ink);
       }
       if (slot.state == SlotState::read && slot.let_go > 0) {
-        token.brief = token.words;
-        token.brief.push_back(word(phrase(" {} of {}", slot.let_go, rec_.query_tiles()), token.ink));
-        token.words.push_back(word(phrase(" released by {} of {}", slot.let_go, rec_.query_tiles()), token.ink));
+        token.words.push_back(word(phrase(" {} of {}", slot.let_go, rec_.query_tiles()), token.ink));
+        // The count is told once, in place of what the ring is.
+        loop.aside = {word(phrase("{} of {}: consumers done with it", slot.let_go, rec_.query_tiles()))};
       }
       token.live = n < before.size() && (before[n].state != slot.state || before[n].let_go != slot.let_go);
+      token.leads_to = slot.filled ? slot.filled : slot.since;
+      token.tip = slot_words(n, slot);
       loop.tokens.push_back(std::move(token));
     }
   }
 
+  // "Slot 0 holds K1 since 6210 ns, step 52."
+  std::string slot_words(std::size_t n, const RingSlot& slot) const {
+    const auto when = slot.filled ? slot.filled : slot.since;
+    if (!when) return phrase("Slot {} is free: nothing was requested for it yet.", n);
+    const double ns = moments_.at(*when - first_).at * view_.ns_a_clock;
+    const EventIndex step = *when + 1;
+    const std::string what = fmt::format("{}{}", slot.of_v ? "V" : "K", slot.j);
+    std::string words = slot.state == SlotState::free ? phrase("Slot {} is free since {:.0f} ns, step {}.", n, ns, step)
+                        : slot.state == SlotState::asked
+                            ? phrase("Slot {}: {} is in flight since {:.0f} ns, step {}.", n, what, ns, step)
+                            : phrase("Slot {} holds {} since {:.0f} ns, step {}.", n, what, ns, step);
+    if (slot.let_go > 0)
+      words += " " + phrase("Consumers that are done with it: {} of {}.", slot.let_go, rec_.query_tiles());
+    return words + "\n" + tr("Click to go to that step");
+  }
+
   void add_consumers() {
     const HopperNames& n = names();
-    Loop& loop = view_.consumers;
-    loop.title = tr("Consumers");
-    loop.what = tr("two warpgroups run the same loop");
+    Loop& loop = view_.consumers = consumer_loop();
     using enum TensorColour;
     const std::string wait = phrase("wait {}", place(0)), issue = phrase("issue {}", place(0));
     const std::string arrives = phrase("{} arrives", place(0));  // in flight, and there: its step stands here too
-    loop.nodes = {loop_node(wait, "K", k, true),         loop_node(tr("wait turn"), "", Token::dim, true),
-                  loop_node(issue, "S", s, false),       loop_node(arrives, "S", s, true),
-                  loop_node(place(0), "m, α", m, false), loop_node(place(0), "P, ℓ", p, false),
-                  loop_node(wait, "V", v, true),         loop_node(issue, "O", o, false),
-                  loop_node(arrives, "O", o, true)};
+    loop.nodes = {loop_node(wait, "K", k, true),
+                  loop_node(tr("wait turn"), "", Token::dim, true, tr("turn")),
+                  loop_node(issue, "S", TensorColour::s, false),
+                  loop_node(arrives, "S", TensorColour::s, true, wait),
+                  loop_node(place(0), "m, α", m, false),
+                  loop_node(place(0), "P, ℓ", p, false),
+                  loop_node(wait, "V", v, true),
+                  loop_node(issue, "O", o, false),
+                  loop_node(arrives, "O", o, true, wait)};
     const Phase phases[] = {n.wait_k,       n.wait_turn, n.issue_s, n.wait_s, Phase::max,
                             Phase::weights, n.wait_v,    n.issue_o, n.wait_o};
     for (std::size_t at = 0; at < loop.nodes.size(); ++at) loop.nodes[at].next = next_of(phases[at], false);
-    for (std::int32_t c = 0; c < rec_.query_tiles(); ++c) add_token(loop, c, phrase("consumer {}", c));
+    for (std::int32_t c = 0; c < rec_.query_tiles(); ++c) add_consumer_token(loop, c, phrase("consumer {}", c));
   }
 
   // A span from each moment of a lane to its next: the state is that of the last step of the moment.
@@ -273,12 +279,12 @@ class PipelineMaker {
       if (n + 1 == own.size() || own[n + 1]->at == now.at) continue;
       const LaneStateRow& state = state_of(now.id.phase);
       if (now.id.phase == names().take_rows) continue;
-      LaneSpan span{now.at, own[n + 1]->at, state.look, state.ink, state.letter, now.id.j};
+      LaneSpan span{now.at, own[n + 1]->at, state.look, state.ink, state.letter, tile_of_letter(state.letter, now.id)};
       // What a consumer computes until the next stamp.
       if (now.id.phase == Phase::scores || now.id.phase == Phase::mask) span.letter = "m";
       if (now.id.phase == Phase::rescale) span.letter = "P";
       if (now.id.phase == names().wait_turn) span.letter.clear();
-      // It has let go, and asks for K only then; else tiles of the block follow that are not among these steps.
+      // It asks for K only then; else tiles of the block follow that are not among these steps.
       if (now.id.phase == Phase::output && own[n + 1]->id.phase == Phase::normalise)
         span = {now.at, own[n + 1]->at, SpanLook::left_out, Token::dim, "", -1};
       row.spans.push_back(std::move(span));
@@ -326,6 +332,39 @@ class PipelineMaker {
 
 }  // namespace
 
+Loop consumer_loop() {
+  Loop loop;
+  loop.title = tr("Consumers");
+  loop.what = tr("two warpgroups run the same loop");
+  return loop;
+}
+
+PipelineNote pipeline_note(const Recording& rec) {
+  const auto& block = orders::hopper::followed_block(rec.options);
+  const auto& recorded = orders::hopper::recorded_block();
+  const auto followed = orders::hopper::followed_by(rec.options);
+  const auto us = [](const orders::hopper::RecordedBlock& b) { return b.clocks * b.ns_a_clock * kUsOfNs; };
+  PipelineNote note;
+  note.source =
+      phrase("{} on {}: step {}, L {}, D {}, one block", block.kernel, block.device, block.step, block.L, block.D);
+  if (followed == orders::hopper::Followed::no_turns)
+    note.source = phrase("{}, no turns: {:.1f} µs, with turns {:.1f}", note.source, us(block), us(recorded));
+  if (rec.key_tiles() < block.key_tiles)
+    note.source = phrase("{}; the first {} of its {} key tiles", note.source, rec.key_tiles(), block.key_tiles);
+  if (followed == orders::hopper::Followed::one_slot)
+    note.derived = tr("Replayed with the recorded durations: one slot each for K and V.");
+  else if (followed == orders::hopper::Followed::late_load)
+    note.derived =
+        tr("Replayed with the recorded durations: K of the third key tile is requested only when a consumer waits "
+           "for it.");
+  else
+    return note;
+  const double of_recorded = block.clocks * recorded.ns_a_clock * kUsOfNs;
+  note.outcome = phrase("{:.1f} µs instead of {:.1f}, {:.0f} % longer.", of_recorded, us(recorded),
+                        100 * (static_cast<double>(block.clocks) / recorded.clocks - 1));
+  return note;
+}
+
 PipelineView pipeline_view(const Recording& rec, EventIndex e) {
   return PipelineMaker(rec, e).make();
 }
@@ -341,8 +380,7 @@ TextRuns lane_state_words(const Recording& rec, EventIndex e) {
   const LaneStateRow& state = state_of(id.phase);
   const Ink ink = ink_of_letter(state.letter, state.ink);
   if (state.letter[0] == '\0') return {word(std::string(tr_of(state.words)))};
-  // By key tile; Q by its rows. The whole O of the rows has no tile of its own.
-  const std::int32_t tile = id.j >= 0 ? id.j : std::string_view(state.letter) == "O" ? -1 : id.i;
+  const std::int32_t tile = tile_of_letter(state.letter, id);
   const std::string text(tr_of(state.words));
   const std::size_t hole = text.find("{}");
   TextRuns runs{word(text.substr(0, hole))};

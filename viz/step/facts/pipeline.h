@@ -19,6 +19,7 @@ struct LoopNode {
   Ink ink;
   bool waits = false;
   std::optional<EventIndex> next = {};
+  TextRuns brief = {};  // where there is no room for the words; empty: there is no shorter form
 };
 
 // What stands at a node.
@@ -26,8 +27,10 @@ struct LoopToken {
   std::size_t node = 0;
   TextRuns words, brief = {};  // brief: where there is no room for the words; empty: there is no shorter form
   Ink ink;
-  std::int32_t lane = 0;  // of a consumer's
-  bool live = false;      // it moved in this step
+  std::int32_t lane = 0;                    // of a consumer's
+  bool live = false;                        // it moved in this step
+  std::string tip = {};                     // what a slot holds since when
+  std::optional<EventIndex> leads_to = {};  // the step that a slot was filled with, freed or asked for
 };
 
 // Nodes in the sequence in which a token goes round.
@@ -35,7 +38,7 @@ struct Loop {
   std::string title, what;
   std::vector<LoopNode> nodes;
   std::vector<LoopToken> tokens;
-  std::string aside;  // said of those that stand at no node
+  TextRuns aside;  // said of those that stand at no node, in place of what it is
 };
 
 enum class SpanLook : std::uint8_t { work, wait, flight, landed, read, left_out };
@@ -55,6 +58,12 @@ struct LaneRow {
   std::vector<LaneSpan> spans;
 };
 
+struct PipelineNote {
+  std::string source;   // what was recorded where
+  std::string derived;  // what was changed; empty: it is as it was recorded
+  std::string outcome;  // what that does to the block's time
+};
+
 struct PipelineView {
   Loop producer, ring, consumers;
   std::vector<LaneRow> rows;
@@ -62,12 +71,12 @@ struct PipelineView {
   double ns_a_clock = 1;
   std::vector<std::int32_t> moments;  // of each step of this head
   EventIndex first = 0;               // of this head's
-  std::string source;                 // what was recorded where
-  std::string derived;                // what was changed; empty: it is as it was recorded
-  std::string outcome;                // what that does to the block's time
+  PipelineNote note;
 };
 
 PipelineView pipeline_view(const Recording& rec, EventIndex e);
+PipelineNote pipeline_note(const Recording& rec);
+Loop consumer_loop();  // its name and what it is alone
 // The step that began last at a moment; of the same head.
 EventIndex step_at(const PipelineView& view, std::int32_t clock);
 // What a lane does after a step: "waits for K 2".

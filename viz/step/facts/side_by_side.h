@@ -34,6 +34,7 @@ struct SideBySide {
   void (*card)(const SideBySideView& view, const Box& box) = nullptr;  // in place of charts and HBM traffic
   // Of a card so wide that may have `most`; logical.
   float (*card_height)(const Recording& rec, float width, float most) = nullptr;
+  float low_card = 0;  // logical: where it has less than that; 0: then it is behind a chip
   void (*track)(const SideBySideView& view, const Box& box) = nullptr;  // in place of the timeline's map and track
   // Whose the times are, of numbers that are computed here; null: no times are shown.
   std::string (*times)(const Recording& rec) = nullptr;

@@ -326,7 +326,8 @@ void draw_other_part(const TilesPanel& panel, const TilesScene& scene, Box& area
   draw_text_in(list, place, Align::centre, Face::text, 13, colour_of(Token::dim), tr("not started"));
 }
 
-constexpr float kFoot = 4;  // logical: what is free below
+constexpr float kFoot = 4;                                 // logical: what is free below
+constexpr float kLegendAlone = 250, kLegendAbreast = 232;  // the lowest card with a legend; abreast there is no caption
 
 // The inside of the card, for the tiles; `legend`: without its lines.
 Box inside_of(const Box& card, bool phone, bool legend) {
@@ -386,7 +387,7 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   draw_card(list, box);
   fold_tiles(scene, panel.look);
   // In a low card the tiles need the line more than the legend does.
-  const bool legend = box.height() >= s.px(250);
+  const bool legend = box.height() >= s.px(abreast(panel.rec) > 1 ? kLegendAbreast : kLegendAlone);
   const bool phone = panel.seen > 0;
   Box area = inside_of(box, phone, legend);
   const Box whole = area;

@@ -17,9 +17,25 @@
 namespace attn {
 namespace {
 
-constexpr float kNode = 24, kToken = 18, kArrow = 14, kHeadLine = 16;  // logical
+constexpr float kNode = 24, kToken = 18, kArrow = 14, kHeadLine = 16, kHeadText = 13;  // logical
 constexpr int kMostHeadLines = 2;
 constexpr float kRow = 196, kTwoRows = 388, kCardPad = 16;  // of a card
+
+// Of a card that is low: its loops have one row of nodes each, and their names stand on the way back.
+constexpr float kLowNode = 20, kLowToken = 16, kLowArrow = 8, kLowBack = 10, kLowPad = 4;
+constexpr int kNoHead = -1;  // lines of a loop's head
+
+// All in one row.
+std::vector<Box> low_places(const Box& in, std::size_t nodes) {
+  const Style& s = style();
+  const auto count = static_cast<float>(nodes);
+  const float gap = s.px(kLowArrow), width = (in.width() - gap * (count - 1)) / count;
+  const float top = in.min.y + s.px(kLowToken + 2);
+  std::vector<Box> places;
+  for (float x = in.min.x; places.size() < nodes; x += width + gap)
+    places.push_back({{x, top}, {x + width, top + s.px(kLowNode)}});
+  return places;
+}
 
 // Places of the nodes: the first half above, from left to right, the others below, back.
 std::vector<Box> loop_places(const Box& in, std::size_t nodes) {
@@ -50,7 +66,8 @@ void draw_loop_arrows(ImDrawList* list, std::span<const Box> places) {
   const Style& s = style();
   const ImU32 c = colour_of(Token::faint);
   const float thick = std::max(1.0F, s.px(1)), off = s.px(2);
-  for (std::size_t n = 0; n < places.size(); ++n) {
+  const bool low = std::fabs(places.front().min.y - places.back().min.y) < 1;
+  for (std::size_t n = 0; n + (low ? 1 : 0) < places.size(); ++n) {
     const Box &a = places[n], &b = places[(n + 1) % places.size()];
     const bool same = std::fabs(a.min.y - b.min.y) < 1;
     const bool right = b.min.x > a.min.x, down = b.min.y > a.min.y;
@@ -69,6 +86,14 @@ void draw_loop_arrows(ImDrawList* list, std::span<const Box> places) {
     list->AddLine(from, to, c, thick);
     draw_head(list, to, along, c);
   }
+  if (!low) return;
+  // Back below them.
+  const Box &first = places.front(), &last = places.back();
+  const float y = first.max.y + s.px(kLowBack), left = first.centre().x, right = last.centre().x;
+  list->AddLine({right, last.max.y + off}, {right, y}, c, thick);
+  list->AddLine({right, y}, {left, y}, c, thick);
+  list->AddLine({left, y}, {left, first.max.y + off}, c, thick);
+  draw_head(list, {left, first.max.y + off}, {0, -1}, c);
 }
 
 // As draw_runs_in() draws them, all in one colour.
@@ -81,11 +106,24 @@ void draw_runs_on(ImDrawList* list, const Box& box, float size, const TextRuns& 
   }
 }
 
+// The words of all nodes, or of all the brief ones where one has no room for its own.
+std::vector<TextRuns> node_words(const Loop& loop, std::span<const Box> places) {
+  constexpr float kLeast = 11;
+  bool brief = false;
+  std::vector<TextRuns> words;
+  for (std::size_t n = 0; n < places.size(); ++n) {
+    words.push_back(loop.nodes[n].words);
+    brief = brief || (!loop.nodes[n].brief.empty() && runs_width(words[n], kLeast) > places[n].width() - style().px(4));
+  }
+  for (std::size_t n = 0; n < places.size(); ++n)
+    if (brief && !loop.nodes[n].brief.empty()) words[n] = loop.nodes[n].brief;
+  return words;
+}
+
 // A wait is an outline, what does something is filled; pale where nothing stands.
-void draw_node(ImDrawList* list, const Box& box, const LoopNode& node, bool taken, bool live) {
+void draw_node(ImDrawList* list, const Box& box, const LoopNode& node, TextRuns words, bool taken, bool live) {
   const Style& s = style();
   const ImU32 hue = colour_of(node.ink);
-  TextRuns words = node.words;
   if (!node.waits && taken) {
     list->AddRectFilled(box.min, box.max, hue, s.px(4));
     for (TextRun& run : words) run.ink = Token::text;
@@ -112,13 +150,14 @@ TextRuns token_words(const LoopToken& token, TokenForm form) {
   for (TextRun& run : words) run.ink = kTokenInk;  // its colour is that of fill and edge
   return words;
 }
-float token_width(const LoopToken& token, TokenForm form) {
-  return runs_width(token_words(token, form), 12) + style().px(12);
+float token_width(const LoopToken& token, TokenForm form, bool low) {
+  return runs_width(token_words(token, form), low ? 11 : 12) + style().px(low ? 8 : 12);
 }
 
-// Above a node, or below it.
-void draw_token(ImDrawList* list, const Box& place, const LoopToken& token, TokenForm form) {
+// Above a node, or below it. A slot says what it holds, and leads to where that came.
+void draw_token(const Box& place, const LoopToken& token, TokenForm form, const std::string& id, Commands& commands) {
   const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
   const bool of_lane = token.ink == Ink(Token::text);
   list->AddRectFilled(place.min, place.max, of_lane ? colour_of(Token::field) : faded(colour_of(token.ink), kTokenFill),
                       s.px(4));
@@ -128,14 +167,21 @@ void draw_token(ImDrawList* list, const Box& place, const LoopToken& token, Toke
   float size = 12;
   while (size > 9 && runs_width(words, size) > place.width() - s.px(4)) size -= 1;
   draw_runs_in(list, place, Align::centre, size, words);
-  if (form != TokenForm::words && !token.brief.empty() && ImGui::IsMouseHoveringRect(place.min, place.max))
-    show_tooltip(plain_text(token.words), 320, true);
+  if (token.tip.empty()) return;
+  ImGui::SetCursorScreenPos(place.min);
+  const bool pressed = ImGui::InvisibleButton(id.c_str(), {place.width(), place.height()}, ImGuiButtonFlags_EnableNav);
+  if (pressed && token.leads_to) commands.push_back(GoToEvent{*token.leads_to});
+  if (ImGui::IsItemHovered()) draw_outline(list, place, colour_of(Token::text), 1, 4);
+  tooltip(token.tip, true);
 }
 
 // Tokens of one node side by side, centred. A consumer's stand above or below by its number, so that two never meet.
-void draw_tokens(ImDrawList* list, const Loop& loop, std::span<const Box> places, bool by_lane, const Box& in) {
+void draw_tokens(const Loop& loop, std::span<const Box> places, const char* id, bool by_lane, const Box& in,
+                 Commands& commands) {
   const Style& s = style();
-  const std::size_t above = (places.size() + 1) / 2;
+  const bool low = std::fabs(places.front().min.y - places.back().min.y) < 1;
+  const std::size_t above = low ? places.size() : (places.size() + 1) / 2;
+  const float height = low ? kLowToken : kToken, off = low ? 2 : 3;
   for (std::size_t n = 0; n < places.size(); ++n) {
     std::vector<const LoopToken*> here;
     for (const LoopToken& token : loop.tokens)
@@ -144,53 +190,80 @@ void draw_tokens(ImDrawList* list, const Loop& loop, std::span<const Box> places
     const float most = places[n].width() + s.px(kArrow);
     TokenForm form = TokenForm::words;
     for (const TokenForm tried : {TokenForm::words, TokenForm::brief, TokenForm::least}) {
+      if (low && tried == TokenForm::words) continue;
       form = tried;
       total = 0;
-      for (const LoopToken* t : here) total += token_width(*t, form) + s.px(4);
+      for (const LoopToken* t : here) total += token_width(*t, form, low) + s.px(4);
       if (by_lane || total <= most) break;
     }
     const float squeeze = !by_lane && total > most ? most / total : 1;
     x = places[n].centre().x - total * squeeze / 2;
     for (const LoopToken* t : here) {
       const bool up = by_lane ? t->lane % 2 == 0 : n < above;
-      const float top = up ? places[n].min.y - s.px(kToken + 3) : places[n].max.y + s.px(3);
-      float w = token_width(*t, form) * squeeze, left = x;
+      const float top = up ? places[n].min.y - s.px(height + off) : places[n].max.y + s.px(off);
+      float w = token_width(*t, form, low) * squeeze, left = x;
       if (by_lane) left = std::clamp(places[n].centre().x - w / 2, in.min.x, std::max(in.min.x, in.max.x - w));
-      draw_token(list, {{left, top}, {left + w, top + s.px(kToken)}}, *t, form);
+      draw_token({{left, top}, {left + w, top + s.px(height)}}, *t, form,
+                 fmt::format("##{}_token_{}", id, t - loop.tokens.data()), commands);
       x += w + s.px(4) * squeeze;
     }
   }
 }
 
+TextRuns head_words(const Loop& loop) {
+  return loop.aside.empty() ? TextRuns{word(loop.what)} : loop.aside;
+}
+
 // Its name, and what it is: beside the name, or below it where `lines` leaves room, or not at all.
 void draw_loop_head(ImDrawList* list, const Box& in, const Loop& loop, int lines) {
-  constexpr float kSize = 13, kBelow = 12;
+  constexpr float kSize = kHeadText, kBelow = 12;
   draw_text(list, in.min, Face::bold, kSize, colour_of(Token::text), loop.title);
   const float title = text_width(Face::bold, kSize, loop.title) + style().px(8);
-  const std::string& what = loop.aside.empty() ? loop.what : loop.aside;
-  if (title + text_width(Face::text, kSize, what) <= in.width())
-    return draw_text(list, {in.min.x + title, in.min.y}, Face::text, kSize, colour_of(Token::dim), what);
-  const TextRuns runs{word(what)};
+  const TextRuns runs = head_words(loop);
+  if (title + runs_width(runs, kSize) <= in.width())
+    return draw_runs_in(list, {{in.min.x + title, in.min.y}, {in.max.x, in.min.y + line_height(kSize)}}, Align::left,
+                        kSize, runs);
   const float top = in.min.y + style().px(kHeadLine);
   const float height = draw_paragraph(list, {in.min.x, top}, in.width(), kBelow, runs, kMostHeadLines + 1, false);
   if (height <= style().px(kHeadLine * static_cast<float>(lines)) + 1)
     draw_paragraph(list, {in.min.x, top}, in.width(), kBelow, runs, lines);
 }
 
+// On the way back, clear of the tokens there: in its middle, else nearer to one end.
+void draw_low_name(ImDrawList* list, const Loop& loop, std::span<const Box> places, bool by_lane) {
+  const Style& s = style();
+  const float width = text_width(Face::bold, 12, loop.title) + s.px(8), y = places.front().max.y + s.px(kLowBack);
+  for (const std::size_t n : {places.size() / 2, places.size() - 2, std::size_t{1}}) {
+    const float middle =
+        n == places.size() / 2 ? (places.front().min.x + places.back().max.x) / 2 : places[n].centre().x;
+    const bool taken = by_lane && std::ranges::any_of(loop.tokens, [&](const LoopToken& t) {
+                         const float reach = (width + token_width(t, TokenForm::brief, true)) / 2;
+                         return t.lane % 2 != 0 && std::fabs(places[t.node].centre().x - middle) < reach;
+                       });
+    if (taken) continue;
+    const Box patch{{middle - width / 2, y - s.px(8)}, {middle + width / 2, y + s.px(8)}};
+    list->AddRectFilled(patch.min, patch.max, colour_of(Token::card));
+    return draw_text_in(list, patch, Align::centre, Face::bold, 12, colour_of(Token::text), loop.title);
+  }
+}
+
 // `lines`: that its head has below its name.
 void draw_loop(const Box& in, const Loop& loop, const char* id, bool by_lane, int lines, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  draw_loop_head(list, in, loop, lines);
+  if (lines != kNoHead) draw_loop_head(list, in, loop, lines);
   const float head = 24 + kHeadLine * static_cast<float>(lines);
   const Box nodes{{in.min.x, in.min.y + s.px(head + kToken)}, {in.max.x, in.max.y - s.px(kToken + 4)}};
-  const std::vector<Box> places = loop_places(nodes, loop.nodes.size());
+  const std::vector<Box> places =
+      lines == kNoHead ? low_places(in, loop.nodes.size()) : loop_places(nodes, loop.nodes.size());
+  const std::vector<TextRuns> words = node_words(loop, places);
   draw_loop_arrows(list, places);
+  if (lines == kNoHead) draw_low_name(list, loop, places, by_lane);
   for (std::size_t n = 0; n < places.size(); ++n) {
     bool taken = false, live = false;
     for (const LoopToken& t : loop.tokens)
       if (t.node == n) taken = true, live = live || t.live;
-    draw_node(list, places[n], loop.nodes[n], taken, live);
+    draw_node(list, places[n], loop.nodes[n], words[n], taken, live);
     if (!loop.nodes[n].next) continue;
     ImGui::SetCursorScreenPos(places[n].min);
     if (ImGui::InvisibleButton(fmt::format("##{}_{}", id, n).c_str(), {places[n].width(), places[n].height()},
@@ -198,16 +271,16 @@ void draw_loop(const Box& in, const Loop& loop, const char* id, bool by_lane, in
       commands.push_back(GoToEvent{*loop.nodes[n].next});
     tooltip(tr("Go to the next step in this state"));
   }
-  draw_tokens(list, loop, places, by_lane, in);
+  draw_tokens(loop, places, id, by_lane, in, commands);
 }
 
 // ---- the card
 
 std::string derived_words(const PipelineView& view) {
-  return view.outcome.empty() ? view.derived : view.derived + " " + view.outcome;
+  return view.note.outcome.empty() ? view.note.derived : view.note.derived + " " + view.note.outcome;
 }
 
-constexpr float kNote = 12, kNoteLine = 18;  // logical
+constexpr float kNote = 12, kNoteLine = 18, kBeforeNote = 16;  // logical
 constexpr int kMostNoteLines = 8;
 
 float derived_width() {
@@ -217,13 +290,13 @@ float derived_width() {
 // What was derived and where the rest was recorded, in as many lines as it takes. Returns its height.
 float draw_note(ImDrawList* list, ImVec2 at, float width, const PipelineView& view, bool draw) {
   const float top = at.y;
-  if (!view.derived.empty()) {
+  if (!view.note.derived.empty()) {
     if (draw) draw_derived(list, {at.x, at.y - style().px(1)}, kNote);
     const float tag = derived_width();
     at.y += draw_paragraph(list, {at.x + tag, at.y}, width - tag, kNote, {word(derived_words(view), Token::text)},
                            kMostNoteLines, draw);
   }
-  at.y += draw_paragraph(list, at, width, kNote, {word(view.source)}, kMostNoteLines, draw);
+  at.y += draw_paragraph(list, at, width, kNote, {word(view.note.source)}, kMostNoteLines, draw);
   return at.y - top;
 }
 
@@ -231,7 +304,7 @@ float draw_note(ImDrawList* list, ImVec2 at, float width, const PipelineView& vi
 void draw_note_line(ImDrawList* list, const Box& in, const PipelineView& view) {
   const Style& s = style();
   float left = in.min.x;
-  if (!view.derived.empty()) {
+  if (!view.note.derived.empty()) {
     left = draw_derived(list, {left, in.min.y - s.px(1)}, kNote) + s.px(8);
     const std::string words = derived_words(view);
     draw_text(list, {left, in.min.y}, Face::text, kNote, colour_of(Token::text),
@@ -240,28 +313,44 @@ void draw_note_line(ImDrawList* list, const Box& in, const PipelineView& view) {
   }
   if (left < in.max.x)
     draw_text(list, {left, in.min.y}, Face::text, kNote, colour_of(Token::dim),
-              fitted_text(Face::text, kNote, view.source, in.max.x - left));
+              fitted_text(Face::text, kNote, view.note.source, in.max.x - left));
 }
 
 // How a card holds its loops: side by side, or in a narrow one the consumers below the others; its note in one line,
 // or where there is height in a narrow one as long as it is.
 struct CardForm {
   bool two_rows = false;
-  int lines = 0;        // of a head, below its name
-  float note = 0;       // pixels; 0: one line
-  float height = kRow;  // logical
+  int lines = 0;         // of a head, below its name
+  float note = 0;        // pixels; 0: one line
+  bool in_head = false;  // the note
+  float height = kRow;   // logical
 };
 
 constexpr float kOneLine = 1000;  // logical: so wide that nothing needs a second line
+constexpr float kBetweenLoops = 34, kBetweenLow = 22;
+constexpr std::array kShares{0.21F, 0.21F, 0.58F}, kLowShares{0.235F, 0.235F, 0.53F};
+
+float head_width(const Loop& loop) {
+  return text_width(Face::bold, kHeadText, loop.title) + style().px(8) + runs_width(head_words(loop), kHeadText);
+}
+
+// What was recorded where stands at the right of the consumers' head, where it has room beside what that usually says.
+CardForm wide_form(const PipelineNote& note, float width) {
+  const Style& s = style();
+  const float head = s.px(width - 2 * kCardPad - 2 * kBetweenLoops) * kShares.back();
+  const float needed = head_width(consumer_loop()) + s.px(kBeforeNote) + text_width(Face::text, kNote, note.source);
+  if (!note.derived.empty() || needed > head) return {};
+  return {.in_head = true, .height = kRow - kNoteLine};
+}
 
 CardForm form_of(const PipelineView& view, float width, float most) {
   constexpr float kLeastRow = 660;
-  if (width >= kOneLine) return {};
+  if (width >= kOneLine) return wide_form(view.note, width);
   const Style& s = style();
   const float note = draw_note(nullptr, {0, 0}, s.px(width - 2 * kCardPad), view, false);
   const float more = std::max(0.0F, note / s.scale + 4 - kNoteLine);
-  if (width < kLeastRow && most >= kTwoRows + more) return {true, kMostHeadLines, note, kTwoRows + more};
-  if (most >= kRow + kHeadLine + more) return {false, 1, note, kRow + kHeadLine + more};
+  if (width < kLeastRow && most >= kTwoRows + more) return {true, kMostHeadLines, note, false, kTwoRows + more};
+  if (most >= kRow + kHeadLine + more) return {false, 1, note, false, kRow + kHeadLine + more};
   return {};
 }
 
@@ -288,22 +377,29 @@ std::array<LoopPlace, 3> loops_in(const Box& in, const PipelineView& view, const
     consumers.lines = 1;
     return places;
   }
-  constexpr std::array kShares{0.21F, 0.21F, 0.58F};
-  const float gap = s.px(34), shared = in.width() - 2 * gap;
+  const bool low = form.lines == kNoHead;
+  const float gap = s.px(low ? kBetweenLow : kBetweenLoops), shared = in.width() - 2 * gap;
   float x = in.min.x;
   for (std::size_t n = 0; n < places.size(); ++n) {
     Box& place = places.at(n).box;
     place.min.x = x;
-    place.max.x = x + shared * kShares.at(n);
+    place.max.x = x + shared * (low ? kLowShares : kShares).at(n);
     x = place.max.x + gap;
   }
   return places;
 }
 
+// At the right of a loop's head, unless at this step that says more than usual.
+void draw_note_beside(ImDrawList* list, const LoopPlace& place, const std::string& words) {
+  const float left = place.box.max.x - text_width(Face::text, kNote, words);
+  if (left < place.box.min.x + head_width(*place.loop) + style().px(kBeforeNote)) return;
+  draw_text(list, {left, place.box.min.y + style().px(1)}, Face::text, kNote, colour_of(Token::dim), words);
+}
+
 }  // namespace
 
 float pipeline_card_height(const Recording& rec, float width, float most) {
-  if (width >= kOneLine) return kRow;
+  if (width >= kOneLine) return wide_form(pipeline_note(rec), width).height;
   return form_of(pipeline_view(rec, 0), width, most).height;
 }
 
@@ -321,17 +417,24 @@ void draw_pipeline_card(const Box& box, const PipelineView& view, Commands& comm
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_card(list, box);
   list->PushClipRect(box.min, box.max, true);
+  if (box.height() < s.px(kLowPipelineCard) + 1) {
+    const Box low{{box.min.x + s.px(kCardPad), box.min.y + s.px(kLowPad)}, {box.max.x - s.px(kCardPad), box.max.y}};
+    for (const LoopPlace& place : loops_in(low, view, {.lines = kNoHead}))
+      draw_loop(place.box, *place.loop, place.id, place.loop == &view.consumers, kNoHead, commands);
+    return list->PopClipRect();
+  }
   Box in{{box.min.x + s.px(kCardPad), box.min.y + s.px(10)}, {box.max.x - s.px(kCardPad), box.max.y - s.px(8)}};
   const CardForm form = form_of(view, box.width() / s.scale, box.height() / s.scale + 0.5F);
   if (form.note > 0) {
     draw_note(list, {in.min.x, in.max.y - form.note}, in.width(), view, true);
     in.max.y -= form.note + s.px(4);
-  } else if (in.height() >= s.px(150)) {
+  } else if (!form.in_head && in.height() >= s.px(150)) {
     draw_note_line(list, {{in.min.x, in.max.y - s.px(14)}, in.max}, view);
     in.max.y -= s.px(kNoteLine);
   }
   for (const LoopPlace& place : loops_in(in, view, form))
     draw_loop(place.box, *place.loop, place.id, place.loop == &view.consumers, place.lines, commands);
+  if (form.in_head) draw_note_beside(list, loops_in(in, view, form).back(), view.note.source);
   list->PopClipRect();
 }
 

@@ -17,7 +17,7 @@ namespace attn {
 namespace {
 
 constexpr float kLeastNames = 84, kNameGap = 6, kNamePitch = 13, kLeastName = 11;  // logical
-constexpr float kLettered = 13, kBetweenRows = 2;
+constexpr float kLettered = 13, kBetweenRows = 2, kKnob = 4;
 
 // Slots have letters where that leaves consumers theirs; else consumers alone.
 struct LaneHeights {
@@ -115,34 +115,30 @@ struct LaneAxis {
   }
 };
 
-// No taller than its bar, and clear of the line at `now`.
+// With its tile's number or not at all; no taller than its bar, and clear of the line at `now`.
 void draw_span_letter(ImDrawList* list, const Box& box, const LaneSpan& span, ImU32 ink, float now,
                       bool patched = false) {
   if (span.letter.empty() || box.height() < style().px(kLettered) - 0.5F) return;
   constexpr float kSize = 12, kIndex = 10, kLower = 1.5F;
   const std::string index = span.tile >= 0 ? fmt::format("{}", span.tile) : "";
   const float letter = text_width(Face::maths, kSize, span.letter);
-  for (const bool with_index : {true, false}) {
-    const float own = letter + (with_index ? text_width(Face::mono, kIndex, index) : 0);
-    const float wide = own + style().px(2), gap = style().px(2);
-    // In the wider part beside the line.
-    Box part = box;
-    if (now > box.min.x - gap && now < box.max.x + gap)
-      (now - box.min.x > box.max.x - now ? part.max.x : part.min.x) =
-          now - box.min.x > box.max.x - now ? now - gap : now + gap;
-    if (wide > part.width()) continue;
-    const float middle = part.centre().x, half = wide / 2;
-    if (patched)  // on hatching
-      list->AddRectFilled({middle - half, part.min.y + style().px(1)}, {middle + half, part.max.y - style().px(1)},
-                          faded(colour_of(Token::card), 0.88F), style().px(2));
-    const float left = middle - own / 2, lower = style().px(kLower);
-    draw_text_in(list, {{left, part.min.y}, {left + letter, part.max.y}}, Align::left, Face::maths, kSize, ink,
-                 span.letter);
-    if (with_index)
-      draw_text_in(list, {{left + letter, part.min.y + lower}, {left + own, part.max.y + lower}}, Align::left,
-                   Face::mono, kIndex, ink, index);
-    return;
-  }
+  const float own = letter + text_width(Face::text, kIndex, index);
+  const float wide = own + style().px(2), gap = style().px(2);
+  // In the wider part beside the line.
+  Box part = box;
+  if (now > box.min.x - gap && now < box.max.x + gap)
+    (now - box.min.x > box.max.x - now ? part.max.x : part.min.x) =
+        now - box.min.x > box.max.x - now ? now - gap : now + gap;
+  if (wide > part.width()) return;
+  const float middle = part.centre().x, half = wide / 2;
+  if (patched)  // on hatching
+    list->AddRectFilled({middle - half, part.min.y + style().px(1)}, {middle + half, part.max.y - style().px(1)},
+                        faded(colour_of(Token::card), 0.88F), style().px(2));
+  const float left = middle - own / 2, lower = style().px(kLower);
+  draw_text_in(list, {{left, part.min.y}, {left + letter, part.max.y}}, Align::left, Face::maths, kSize, ink,
+               span.letter);
+  draw_text_in(list, {{left + letter, part.min.y + lower}, {left + own, part.max.y + lower}}, Align::left, Face::text,
+               kIndex, ink, index);
 }
 
 void draw_span(ImDrawList* list, const Box& row, const LaneAxis& axis, const LaneSpan& span, bool past) {
@@ -190,9 +186,6 @@ void draw_axis(ImDrawList* list, const LaneAxis& axis) {
     const float x = axis.x_of(static_cast<std::int32_t>(ns / axis.view.ns_a_clock));
     const std::string text = ns == 0 ? tr("0 ns") : fmt::format("{}", ns);
     const float half = text_width(Face::mono, 10, text) / 2, left = x - (ns == 0 ? 0 : half);
-    // The knob of the line at the present step stands there.
-    const float now = axis.x_of(axis.view.now), knob = s.px(6);
-    if (now > left - knob && now < left + 2 * half + knob) continue;
     draw_text(list, {left, axis.plot.max.y + s.px(1)}, Face::mono, 10, colour_of(Token::dim), text);
   }
 }
@@ -231,7 +224,7 @@ void draw_pipeline_lanes(const Box& box, const PipelineView& view, bool future, 
   const LaneHeights heights = lane_heights(view.rows, (under - box.min.y) / s.scale);
   std::vector<LaneName> names = lane_names(view.rows, heights, box.min.y);
   const LaneAxis axis{view, {{box.min.x + names_width(names), box.min.y}, {box.max.x, under}}};
-  push_apart(names, box.min.y - s.px(4), view.derived.empty() ? box.max.y : under);
+  push_apart(names, box.min.y - s.px(4), view.note.derived.empty() ? box.max.y : under);
   draw_names(list, axis.plot.min.x - s.px(kNameGap), names);
   float y = box.min.y;
   const ImVec2 pointer = ImGui::GetMousePos();
@@ -248,10 +241,11 @@ void draw_pipeline_lanes(const Box& box, const PipelineView& view, bool future, 
     }
   }
   draw_axis(list, axis);
-  if (!view.derived.empty()) draw_derived(list, {box.min.x, axis.plot.max.y - s.px(1)}, 11);
+  if (!view.note.derived.empty()) draw_derived(list, {box.min.x, axis.plot.max.y - s.px(1)}, 11);
   const float x = axis.x_of(view.now);
   list->AddLine({x, box.min.y}, {x, axis.plot.max.y}, colour_of(Token::text), std::max(1.0F, s.px(1.5F)));
-  list->AddCircleFilled({x, axis.plot.max.y}, s.px(4), colour_of(Token::text));
+  // Above the lanes, so that it stands on no number of the axis.
+  list->AddCircleFilled({x, box.min.y - s.px(kKnob)}, s.px(kKnob), colour_of(Token::text));
   ImGui::SetCursorScreenPos(axis.plot.min);
   ImGui::InvisibleButton("##step_lanes", {axis.plot.width(), box.max.y - axis.plot.min.y});
   if (ImGui::IsItemHovered() && !ImGui::IsItemActive() && !pointed.empty()) show_tooltip(pointed, 320, true);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "kernels/ladder.h"
@@ -88,8 +89,57 @@ TEST(PipelineView, TokensStandWhereTheRecordedBlockHadThem) {
   EXPECT_EQ(tokens_at(view.producer, 2), Words{"V3"});
   EXPECT_EQ(tokens_at(view.ring, 0), Words{});
   EXPECT_EQ(tokens_at(view.ring, 1), (Words{"K3", "V2"}));
-  EXPECT_EQ(tokens_at(view.ring, 3), (Words{"K2", "V1 released by 1 of 2"}));
+  EXPECT_EQ(tokens_at(view.ring, 3), (Words{"K2", "V1 1 of 2"}));
   for (const LoopToken& token : view.consumers.tokens) EXPECT_EQ(token.live, token.lane == 0);
+}
+
+// The same step: K 2 landed with consumer 0's wait for its turn, V 2 was asked for, V 1 came with the issue of its
+// product.
+TEST(PipelineView, ASlotSaysWhatItHoldsAndLeadsToWhereThatCame) {
+  const Recording rec = recorded();
+  const auto& n = orders::hopper_names();
+  const PipelineView view = pipeline_view(rec, step(rec, 0, 2, n.wait_s));
+  const auto first_of = [&](std::int32_t j, Phase phase) {
+    for (EventIndex e = 0; e < rec.events.size(); ++e)
+      if (rec.events[e].id.j == j && rec.events[e].id.phase == phase) return e;
+    return EventIndex{0};
+  };
+  const auto expect = [&](std::size_t slot, EventIndex at, const std::string& words) {
+    const LoopToken& token = view.ring.tokens.at(slot);
+    EXPECT_EQ(token.leads_to, at) << slot;
+    const double ns = orders::hopper::moment_of(rec, at).at * view.ns_a_clock;
+    EXPECT_EQ(token.tip, fmt::format(fmt::runtime(words), ns, at + 1) + "\nClick to go to that step");
+  };
+  expect(0, first_of(2, n.wait_turn), "Slot 0 holds K2 since {:.0f} ns, step {}.");
+  expect(1, first_of(2, n.ask_v), "Slot 1: V2 is in flight since {:.0f} ns, step {}.");
+  expect(2, first_of(3, n.ask_k), "Slot 2: K3 is in flight since {:.0f} ns, step {}.");
+  expect(3, first_of(1, n.issue_o),
+         "Slot 3 holds V1 since {:.0f} ns, step {}. Consumers that are done with it: 1 of 2.");
+  EXPECT_EQ(pipeline_view(rec, 0).ring.tokens.at(2).tip, "Slot 2 is free: nothing was requested for it yet.");
+  EXPECT_FALSE(pipeline_view(rec, 0).ring.tokens.at(2).leads_to);
+}
+
+// As the papers number them: of consumer 1, O and Q are those of query tile 1 whatever its key tile.
+TEST(PipelineView, OAndQAreNumberedByTheirRows) {
+  const Recording rec = recorded();
+  const auto& n = orders::hopper_names();
+  EXPECT_EQ(plain_text(lane_state_words(rec, step(rec, 1, 3, n.wait_o))), "waits for O1");
+  EXPECT_EQ(plain_text(lane_state_words(rec, step(rec, 1, 3, n.wait_s))), "waits for S3");
+  EXPECT_EQ(plain_text(lane_state_words(rec, step(rec, 1, -1, n.wait_q))), "waits for Q1");
+  // With its number below the line in the loops' head too.
+  const TextRuns aside = pipeline_view(rec, static_cast<EventIndex>(rec.events.size() - 2)).consumers.aside;
+  EXPECT_EQ(plain_text(aside), "consumer 0 is done, consumer 1 divides and stores O1");
+  EXPECT_TRUE(std::ranges::any_of(aside, [](const TextRun& run) { return run.raise < 0 && run.text == "1"; }));
+  std::size_t outputs = 0;
+  const PipelineView view = pipeline_view(rec, 0);
+  for (std::int32_t c = 0; c < 2; ++c)
+    for (const LaneSpan& span : view.rows.at(static_cast<std::size_t>(c) + 1).spans) {
+      const bool of_rows = span.letter == "O" || span.letter == "Q";
+      outputs += of_rows;
+      EXPECT_TRUE(!of_rows || span.tile == c) << span.letter << span.tile;
+      EXPECT_TRUE(span.letter.empty() || span.tile >= 0) << span.letter << ": no letter without its number";
+    }
+  EXPECT_GT(outputs, 30U);
 }
 
 // One rule at every step: a token stands at the node that its lane's last step tells of, so none leaves the loop.
@@ -145,15 +195,15 @@ TEST(PipelineView, ALanesSpansHaveNoGapAndNoOverlapAndAStampMovesOneEdge) {
 
 // What was not recorded says so, with what was changed and what that does.
 TEST(PipelineView, ADerivedBlockSaysSoAndHasItsOwnRing) {
-  EXPECT_EQ(pipeline_view(recorded(), 0).derived, "");
+  EXPECT_EQ(pipeline_view(recorded(), 0).note.derived, "");
   const Recording one = recorded(32, 2);
   const PipelineView view = pipeline_view(one, step(one, 0, 2, orders::hopper_names().wait_k));
-  EXPECT_NE(view.derived.find("one slot each"), std::string::npos) << view.derived;
-  EXPECT_NE(view.outcome.find("instead of 20.1"), std::string::npos) << view.outcome;
+  EXPECT_NE(view.note.derived.find("one slot each"), std::string::npos) << view.note.derived;
+  EXPECT_NE(view.note.outcome.find("instead of 20.1"), std::string::npos) << view.note.outcome;
   EXPECT_EQ(view.ring.tokens.size(), 2U);
   EXPECT_EQ(view.rows.size(), 5U);  // three lanes, a slot of K, a slot of V
   EXPECT_GT(view.length, pipeline_view(recorded(), 0).length);
-  EXPECT_NE(pipeline_view(recorded(32, 3), 0).derived.find("third key tile"), std::string::npos);
+  EXPECT_NE(pipeline_view(recorded(32, 3), 0).note.derived.find("third key tile"), std::string::npos);
 }
 
 // Recorded, so nothing is called derived; the lanes show what turns changed, and the source says so with both times.
@@ -168,9 +218,9 @@ TEST(PipelineView, ABlockWithoutTurnsIsRecordedAndNobodyWaitsForOne) {
   EXPECT_EQ(waits(without), 0U);
   EXPECT_EQ(without.events.size() + 16, with.events.size());
   const PipelineView view = pipeline_view(without, 0);
-  EXPECT_EQ(view.derived, "");
-  EXPECT_NE(view.source.find("step 2"), std::string::npos) << view.source;
-  EXPECT_NE(view.source.find("no turns: 20.8 µs, with turns 20.1"), std::string::npos) << view.source;
+  EXPECT_EQ(view.note.derived, "");
+  EXPECT_NE(view.note.source.find("step 2"), std::string::npos) << view.note.source;
+  EXPECT_NE(view.note.source.find("no turns: 20.8 µs, with turns 20.1"), std::string::npos) << view.note.source;
   EXPECT_EQ(view.rows.size(), pipeline_view(with, 0).rows.size());
   EXPECT_NE(view.length, pipeline_view(with, 0).length);
 }
@@ -197,7 +247,7 @@ TEST(PipelineView, AProducerThatHasAskedForAllIsNowhereInItsLoop) {
 TEST(PipelineView, WhereFewerTilesAreFollowedTheRestIsLeftOut) {
   const Recording rec = recorded(16);
   const PipelineView view = pipeline_view(rec, 0);
-  EXPECT_NE(view.source.find("the first 4 of its 8 key tiles"), std::string::npos) << view.source;
+  EXPECT_NE(view.note.source.find("the first 4 of its 8 key tiles"), std::string::npos) << view.note.source;
   EXPECT_EQ(std::ranges::count(view.rows[1].spans, SpanLook::left_out, &LaneSpan::look), 1);
   EXPECT_EQ(std::ranges::count(pipeline_view(recorded(), 0).rows[1].spans, SpanLook::left_out, &LaneSpan::look), 0);
 }
