@@ -220,9 +220,10 @@ void draw_loop_head(ImDrawList* list, const Box& in, const Loop& loop, int lines
   draw_text(list, in.min, Face::bold, kSize, colour_of(Token::text), loop.title);
   const float title = text_width(Face::bold, kSize, loop.title) + style().px(8);
   const TextRuns runs = head_words(loop);
-  if (title + runs_width(runs, kSize) <= in.width())
-    return draw_runs_in(list, {{in.min.x + title, in.min.y}, {in.max.x, in.min.y + line_height(kSize)}}, Align::left,
-                        kSize, runs);
+  if (title + runs_width(runs, kSize) <= in.width()) {
+    draw_runs(list, {in.min.x + title, in.min.y}, kSize, runs);
+    return;
+  }
   const float top = in.min.y + style().px(kHeadLine);
   const float height = draw_paragraph(list, {in.min.x, top}, in.width(), kBelow, runs, kMostHeadLines + 1, false);
   if (height <= style().px(kHeadLine * static_cast<float>(lines)) + 1)
