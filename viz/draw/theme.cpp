@@ -34,12 +34,6 @@ int channel_of(ImU32 c, int shift) {
   return static_cast<int>((c >> shift) & 0xff);
 }
 
-// Relative luminance (WCAG 2).
-double luminance(ImU32 c) {
-  return 0.2126 * linear(channel_of(c, IM_COL32_R_SHIFT)) + 0.7152 * linear(channel_of(c, IM_COL32_G_SHIFT)) +
-         0.0722 * linear(channel_of(c, IM_COL32_B_SHIFT));
-}
-
 // OKLab (Ottosson 2020): mixing there keeps a hue's brightness steps even to the eye.
 struct Lab {
   double l = 0, a = 0, b = 0;
@@ -146,6 +140,11 @@ ImU32 cell_fill(Theme t, TensorColour tensor, float shade) {
   const float s = std::isnan(shade) ? 0.0F : std::clamp(shade, -1.0F, 1.0F);
   const auto step = static_cast<std::size_t>(std::lround((s + 1) * 128));
   return ramps[index_of(t)][static_cast<std::size_t>(tensor)][step];
+}
+
+double luminance(ImU32 c) {
+  return 0.2126 * linear(channel_of(c, IM_COL32_R_SHIFT)) + 0.7152 * linear(channel_of(c, IM_COL32_G_SHIFT)) +
+         0.0722 * linear(channel_of(c, IM_COL32_B_SHIFT));
 }
 
 ImU32 text_on(ImU32 fill) {

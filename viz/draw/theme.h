@@ -22,6 +22,7 @@ ImU32 kernel_colour(Theme t, std::string_view kernel_id);  // viz/draw/kernel_lo
 // black or white text on it, whichever contrasts more.
 ImU32 cell_fill(Theme t, TensorColour tensor, float shade);
 ImU32 text_on(ImU32 fill);
+double luminance(ImU32 c);  // relative, WCAG 2
 
 // Fonts, by role. Null members never happen after load_fonts() succeeded.
 struct Fonts {

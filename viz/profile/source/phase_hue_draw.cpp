@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 
 #include "viz/draw/canvas.h"
@@ -19,7 +18,8 @@ constexpr std::array<float, kWarpStates> kTint{1.0F,  0.7F,  0.6F,  0.55F, 0.5F,
 constexpr std::array<float, gpu::kInstructionKinds> kKindTint{1.0F, 1.0F, 0.72F, 0.5F, 0.36F, 0.24F, 0.14F};
 
 // In the dark theme words on what waits are white, in all hues alike: a fill too bright for that is darkened.
-constexpr float kContrast = 4.6F, kDarken = 0.97F;
+constexpr double kContrast = 4.6;
+constexpr float kDarken = 0.97F;
 constexpr float kHatch = 0.28F;  // opacity
 
 ImU32 mixed(ImU32 ground, ImU32 over, float share) {
@@ -28,11 +28,8 @@ ImU32 mixed(ImU32 ground, ImU32 over, float share) {
   return ImGui::ColorConvertFloat4ToU32({mix(a.x, b.x), mix(a.y, b.y), mix(a.z, b.z), 1});
 }
 
-// WCAG 2.
-float contrast_with_white(ImU32 c) {
-  const ImVec4 rgb = ImGui::ColorConvertU32ToFloat4(c);
-  const auto linear = [](float v) { return v <= 0.04045F ? v / 12.92F : std::pow((v + 0.055F) / 1.055F, 2.4F); };
-  return 1.05F / (0.2126F * linear(rgb.x) + 0.7152F * linear(rgb.y) + 0.0722F * linear(rgb.z) + 0.05F);
+double contrast_with_white(ImU32 c) {
+  return 1.05 / (luminance(c) + 0.05);
 }
 
 }  // namespace
