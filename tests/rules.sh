@@ -240,6 +240,14 @@ check_wrapping() {
   )"
 }
 
+# One that Dear ImGui opens by itself ends in the midst of a row.
+check_lists() {
+  verdict "lists of choices are opened by begin_list() alone" "$(
+    sources viz app | grep -vx 'viz/draw/widgets.cpp' | xargs -r grep -nE 'ImGui::(BeginCombo|Combo|BeginListBox)\(' ||
+      true
+  )"
+}
+
 # A picture is two files: x.cpp makes plain values with the text in them and is tested without a window, x_draw.cpp
 # draws them. So of viz only viz/draw/, *_draw.* and the workspaces may reach Dear ImGui, be it through other headers.
 check_pictures() {
@@ -321,6 +329,7 @@ main() {
   check_lessons
   check_pictures
   check_wrapping
+  check_lists
   check_rooms_inside
   check_floors
   check_rings

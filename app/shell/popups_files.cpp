@@ -165,7 +165,7 @@ void choose_chapter(const LearnScene* learn, ShellUiState& ui) {
   ImGui::SameLine();
   ImGui::SetNextItemWidth(popup_width(kFieldWidth) - (ImGui::GetCursorPosX() - ImGui::GetCursorStartPos().x));
   const std::string shown = now == learn->chapters.end() ? std::string() : chapter_words(*now);
-  if (!ImGui::BeginCombo("##print_lesson", shown.c_str(), ImGuiComboFlags_HeightLarge)) return;
+  if (!begin_list("##print_lesson", shown.c_str(), ImGuiComboFlags_HeightLarge)) return;
   for (const ChapterScene& c : learn->chapters) {
     if (c.exercises == 0) continue;
     if (ImGui::Selectable(fmt::format("{}##{}", chapter_words(c), c.id).c_str(), c.id == ui.print_lesson)) {
@@ -175,7 +175,7 @@ void choose_chapter(const LearnScene* learn, ShellUiState& ui) {
     }
     if (c.id == ui.print_lesson) ImGui::SetItemDefaultFocus();
   }
-  ImGui::EndCombo();
+  end_list();
 }
 
 // The one that is open, or where the learner is; with exercises.

@@ -365,6 +365,20 @@ bool tick_box(const Box& box, const char* id, const char* words, bool on) {
   return clicked;
 }
 
+bool begin_list(const char* id, const char* shown, ImGuiComboFlags flags) {
+  return ImGui::BeginCombo(id, shown, flags);
+}
+
+// As far in as the margin and half a row: a row that the keyboard is on stays legible.
+void end_list() {
+  const ImRect inner = ImGui::GetCurrentWindow()->InnerRect;
+  const float soft = ImGui::GetStyle().WindowPadding.y + style().px(8);
+  if (ImGui::GetScrollY() > 0) fade_to_card(inner.Min.x, inner.Max.x, inner.Min.y + soft, inner.Min.y);
+  if (ImGui::GetScrollY() < ImGui::GetScrollMaxY())
+    fade_to_card(inner.Min.x, inner.Max.x, inner.Max.y - soft, inner.Max.y);
+  ImGui::EndCombo();
+}
+
 constexpr float kFieldText = 13;
 
 int complete_before_caret(ImGuiInputTextCallbackData* data) {

@@ -81,6 +81,11 @@ void close_where_clicked_beside();
 // A small square, ticked where `on`, and words beside it. Returns whether it was clicked.
 bool tick_box(const Box& box, const char* id, const char* words, bool on);
 
+// A closed menu that shows `shown`, and under it, where it is open, the list of its choices, which goes pale at an end
+// behind which it goes on. End with end_list() where it is true.
+bool begin_list(const char* id, const char* shown, ImGuiComboFlags flags = 0);
+void end_list();
+
 // What Tab puts in place of the text before the caret.
 using Completion = std::function<std::string(std::string_view)>;
 // ImGui's callback for it; its user data is the Completion.

@@ -115,9 +115,9 @@ void combo(const char* id, const std::string& label, const std::string& shown, c
     begin_line(label);
   const float room = ImGui::CalcItemWidth() - ImGui::GetFrameHeight() - ImGui::GetStyle().FramePadding.x;
   const std::string fitted = fitted_text(Face::text, ImGui::GetFontSize() / style().scale, shown, room);
-  if (ImGui::BeginCombo(id, fitted.c_str())) {
+  if (begin_list(id, fitted.c_str())) {
     draw();
-    ImGui::EndCombo();
+    end_list();
   }
   const bool cut = fitted != shown;
   if (cut || !help.empty()) tooltip(cut ? shown + (help.empty() ? "" : "\n" + help) : help);

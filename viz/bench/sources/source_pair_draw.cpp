@@ -22,14 +22,14 @@ constexpr float kRow = 17, kCode = 12, kNumber = 34, kChoice = 130, kBetween = 1
 void draw_choice(const SourcePairScene& scene, std::size_t side, Commands& commands) {
   const std::string& now = scene.kernels.at(side);
   ImGui::SetNextItemWidth(style().px(kChoice));
-  if (!ImGui::BeginCombo(side == 0 ? "##source_left" : "##source_right", now.c_str())) return;
+  if (!begin_list(side == 0 ? "##source_left" : "##source_right", now.c_str())) return;
   for (const std::string& id : scene.choices) {
     if (!ImGui::Selectable(id.c_str(), id == now)) continue;
     std::array<std::string, 2> kernels = scene.kernels;
     kernels.at(side) = id;
     commands.push_back(CompareSources{kernels});
   }
-  ImGui::EndCombo();
+  end_list();
 }
 
 void go_to(SourcePairUiState& ui, const SourcePairScene& scene, int direction) {

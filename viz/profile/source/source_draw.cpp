@@ -203,14 +203,14 @@ void go_to(const SourceScene& scene, std::int32_t line, Commands& commands) {
 void draw_files(const SourceScene& scene, Commands& commands) {
   if (scene.files.size() < 2) return;
   ImGui::SetNextItemWidth(style().px(ImGui::GetContentRegionAvail().x < style().px(520) ? 112 : 130));
-  if (ImGui::BeginCombo("##source_file", scene.files[scene.file].shown.c_str())) {
+  if (begin_list("##source_file", scene.files[scene.file].shown.c_str())) {
     const FingerSized fingers;
     for (const FileChoice& file : scene.files) {
       const std::string label =
           scene.instructions == 0 ? file.shown : fmt::format("{} ({})", file.shown, file.instructions);
       if (ImGui::Selectable(label.c_str(), file.on)) commands.push_back(ChooseSourceLine{file.name, 0});
     }
-    ImGui::EndCombo();
+    end_list();
   }
   ImGui::SameLine();
 }

@@ -44,10 +44,10 @@ void kernel_menu(const ProfileScene& scene, float logical, Commands& commands) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = ImGui::GetFrameHeight();
   ImGui::SetNextItemWidth(width);
-  const bool open = ImGui::BeginCombo("##profile_kernel", "");
+  const bool open = begin_list("##profile_kernel", "");
   if (open) {
     for (const ProfileChoice& choice : scene.kernels) kernel_choice(choice, commands);
-    ImGui::EndCombo();
+    end_list();
   }
   tooltip(where_words(scene));
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -63,9 +63,9 @@ void value_menu(const ProfileScene& scene, float width, bool wide, Commands& com
   const std::string text = now == scene.values.end() ? "" : now->text;
   if (wide) label(scene.axis);
   ImGui::SetNextItemWidth(style().px(width));
-  if (ImGui::BeginCombo("##profile_value", (wide ? text : scene.axis + " " + text).c_str())) {
+  if (begin_list("##profile_value", (wide ? text : scene.axis + " " + text).c_str())) {
     value_items(scene, commands);
-    ImGui::EndCombo();
+    end_list();
   }
   tooltip(scene.problem);
 }
@@ -87,9 +87,9 @@ void against_menu(const ProfileScene& scene, const MenuWidths& menus, bool wide,
       std::clamp(text_width(Face::text, 13, words) + s.px(kArrow), s.px(menus.against), s.px(menus.most));
   words = fitted_text(Face::text, 13, words, room - s.px(kArrow));
   ImGui::SetNextItemWidth(room);
-  if (ImGui::BeginCombo("##profile_against", words.c_str())) {
+  if (begin_list("##profile_against", words.c_str())) {
     against_items(scene, commands);
-    ImGui::EndCombo();
+    end_list();
   }
   tooltip(
       tr("Reference for changes: a filled triangle means better, a hollow one worse, and a dim one within the noise."));

@@ -92,18 +92,18 @@ void menu_label(const std::string& label) {
 void value_choice(const ProfileScene& scene, Commands& commands) {
   const auto now = std::ranges::find_if(scene.values, &ProfileValue::on);
   menu_label(scene.axis);
-  if (!ImGui::BeginCombo("##profile_value", now == scene.values.end() ? "" : now->text.c_str())) return;
+  if (!begin_list("##profile_value", now == scene.values.end() ? "" : now->text.c_str())) return;
   value_items(scene, commands);
-  ImGui::EndCombo();
+  end_list();
 }
 
 void against_choice(const ProfileScene& scene, Commands& commands) {
   if (scene.against_choices.size() < 2) return;
   menu_label(tr("Against"));
   const auto now = std::ranges::find_if(scene.against_choices, &AgainstChoice::on);
-  if (!ImGui::BeginCombo("##profile_against", now == scene.against_choices.end() ? "" : now->words.c_str())) return;
+  if (!begin_list("##profile_against", now == scene.against_choices.end() ? "" : now->words.c_str())) return;
   against_items(scene, commands);
-  ImGui::EndCombo();
+  end_list();
 }
 
 // The name stands over its numbers where there is no room for it beside them.

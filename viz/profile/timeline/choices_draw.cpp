@@ -30,8 +30,8 @@ float draw_label(const Box& line, float left, const char* words) {
 bool begin_menu(const char* id, const Box& line, float left, float width, const std::string& words) {
   ImGui::SetCursorScreenPos({left, line.min.y});
   ImGui::SetNextItemWidth(width);
-  return ImGui::BeginCombo(id, fitted_text(Face::text, 13, words, width - style().px(kArrow)).c_str(),
-                           ImGuiComboFlags_HeightLargest);
+  return begin_list(id, fitted_text(Face::text, 13, words, width - style().px(kArrow)).c_str(),
+                    ImGuiComboFlags_HeightLargest);
 }
 
 // Those of one problem and device together, each group under its name; within it by what differs.
@@ -67,7 +67,7 @@ void draw_shown(const PipelineScene& scene, const Box& line, float left, float w
     each_by_problem(scene, false, [&](const PipelineScene::Choice& c) {
       if (menu_item(c, c.on)) commands.push_back(ChooseTimeline{c.id});
     });
-    ImGui::EndCombo();
+    end_list();
   }
   tooltip(tip);
 }
@@ -81,7 +81,7 @@ void draw_below(const PipelineScene& scene, const Box& line, float left, float w
     each_by_problem(scene, true, [&](const PipelineScene::Choice& c) {
       if (menu_item(c, c.beside)) commands.push_back(CompareTimeline{c.id});
     });
-    ImGui::EndCombo();
+    end_list();
   }
   tooltip(tr("A second recording of this problem on the same axis, aligned at the same product"));
 }
@@ -92,7 +92,7 @@ void draw_block(const PipelineScene& scene, const Box& line, float left, float w
     for (const std::int64_t block : scene.blocks)
       if (ImGui::Selectable(fmt::format("{}##block", block).c_str(), block == scene.block) && block != scene.block)
         commands.push_back(ChooseTimeBlock{block});
-    ImGui::EndCombo();
+    end_list();
   }
   tooltip(tr("The block shown, out of those recorded state by state"));
 }

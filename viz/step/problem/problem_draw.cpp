@@ -141,7 +141,7 @@ bool begin_choice(Cursor& at, const char* id, const char* label, std::string_vie
   ImGui::SetCursorScreenPos(box.min);
   ImGui::SetNextItemWidth(box.width());
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {at.s.px(8), (box.height() - at.s.px(13)) / 2});
-  const bool open = ImGui::BeginCombo(id, "", ImGuiComboFlags_NoArrowButton | ImGuiComboFlags_HeightLarge);
+  const bool open = begin_list(id, "", ImGuiComboFlags_NoArrowButton | ImGuiComboFlags_HeightLarge);
   ImGui::PopStyleVar();
   float size = 13;
   while (size > 10 && text_width(Face::text, size, shown) > box.width() - at.s.px(30)) size -= 0.5F;
@@ -163,7 +163,7 @@ void preset_choice(Cursor& at) {
     if (p.id == d.preset) ImGui::SetItemDefaultFocus();
     tooltip(std::string(tr_of(p.what)));
   }
-  ImGui::EndCombo();
+  end_list();
 }
 
 // The entries of an open menu. One that the kernel cannot record says why and changes nothing.
@@ -191,14 +191,14 @@ void dtype_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
   if (!begin_choice(at, "##dtype", tr("Data type"), name_of(d.problem.dtype), 0.46F)) return;
   choose_among(at, dtype_choices(d));
-  ImGui::EndCombo();
+  end_list();
 }
 
 void mask_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
   if (!begin_choice(at, "##mask", tr("Mask"), mask_words(d.problem))) return;
   choose_among(at, mask_choices(d));
-  ImGui::EndCombo();
+  end_list();
 }
 
 void generator_choice(Cursor& at) {
@@ -215,7 +215,7 @@ void generator_choice(Cursor& at) {
   tooltip(for_hands(tr("Or double-click a cell of Q, K or V"), tr("Or double-tap a cell of Q, K or V")));
   offer_files(at, tr("your .npy files"),
               std::none_of(choices.begin(), choices.end(), [](const auto& c) { return c.on; }));
-  ImGui::EndCombo();
+  end_list();
 }
 
 void bias_choice(Cursor& at) {
@@ -223,7 +223,7 @@ void bias_choice(Cursor& at) {
   if (!begin_choice(at, "##bias", tr("Bias"), bias_words(d))) return;
   choose_among(at, bias_choices(d));
   offer_files(at, tr("your .npy file"), !d.inputs.bias_file.empty());
-  ImGui::EndCombo();
+  end_list();
 }
 
 void separator(Cursor& at) {
@@ -308,7 +308,7 @@ void one_of(Cursor& at, const char* id, const char* label, const std::vector<Pro
   const auto now = std::ranges::find_if(choices, [](const ProblemChoice& c) { return c.on; });
   if (!begin_choice(at, id, label, now == choices.end() ? "" : now->words)) return;
   choose_among(at, choices);
-  ImGui::EndCombo();
+  end_list();
 }
 
 bool types_sentence(const Document& d) {
