@@ -146,7 +146,7 @@ bool place_ways(RoofLevelPicture& p, const LabelBox& plot, float line,
       way->share.clear();
       continue;
     }
-    const float side = line * 0.4F;  // from what stands on the same line
+    const float side = line;  // from what stands on the same line, which would be read with it
     taken.push_back({way->label.left - side, way->label.top, way->label.right + side, way->label.bottom});
   }
   return true;

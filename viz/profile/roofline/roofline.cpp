@@ -22,6 +22,24 @@ namespace {
 // tensor cores could do in its type is the roof that it is to be set against.
 enum class RunsOn : std::uint8_t { multiply_add, tensor, perhaps_tensor };
 
+// On tensor cores: by which instruction, where that is known. Each has a peak of its own.
+enum class TensorBy : std::uint8_t { unknown, warps, warpgroups };
+
+TensorBy tensor_by(const Measurement& m) {
+  const auto row = find_kernel(m.key.kernel);
+  if (!row) return TensorBy::unknown;
+  switch (products_of(**row, m.key.problem.dtype).pipe) {
+    case Pipe::multiply_add:
+      return TensorBy::unknown;
+    case Pipe::tensor_half:
+    case Pipe::tensor_tf32:
+      return TensorBy::warps;
+    case Pipe::warpgroup_half:
+      return TensorBy::warpgroups;
+  }
+  return TensorBy::unknown;
+}
+
 double tensor_busy(const Measurement& m) {
   const Figure& busy = figure(m, "tensor_pipe_pct");
   return busy.available() ? busy.value : 0;
@@ -42,6 +60,12 @@ RoofDot dot_of(const Measurement& m, const Measurement& chosen) {
   const RunsOn pipe = runs_on(m), own = runs_on(chosen);
   dot.elsewhere = pipe != own && pipe != RunsOn::perhaps_tensor && own != RunsOn::perhaps_tensor;
   if (dot.elsewhere) dot.pipe = pipe == RunsOn::tensor ? tr("tensor cores") : tr("fp32 pipes");
+  const TensorBy by = tensor_by(m), own_by = tensor_by(chosen);
+  if (pipe == RunsOn::tensor && own == RunsOn::tensor && by != own_by && by != TensorBy::unknown &&
+      own_by != TensorBy::unknown) {
+    dot.elsewhere = true;
+    dot.pipe = by == TensorBy::warpgroups ? "wgmma" : "mma.sync";
+  }
   dot.tflops = figure(m, "tflops").value;
   const double flop = useful_flop(m);
   if (const auto bytes = dram_bytes(m); bytes && *bytes > 0) dot.measured = flop / *bytes;
@@ -101,6 +125,18 @@ void set_tensor_roof(Roofline& r, const Measurement& m) {
   r.tensor_name = peaks.products_each > 1 ? phrase("mma.sync peak / {} products", peaks.products_each)
                   : r.by_warpgroups       ? tr("wgmma peak")
                                           : tr("mma.sync peak");
+}
+
+// A peer's: the highest that was measured beside kernels of ours with its type, and of which.
+void borrow_tensor_roof(Roofline& r, const Measurement& mine, std::span<const Measurement* const> rows) {
+  const Measurement* highest = nullptr;
+  for (const Measurement* m : rows) {
+    if (m->peaks.products_each != 1 || m->key.problem.dtype != mine.key.problem.dtype) continue;
+    if (highest == nullptr || m->peaks.tensor_gflops > highest->peaks.tensor_gflops) highest = m;
+  }
+  if (highest == nullptr || highest->peaks.tensor_gflops <= 0) return;
+  set_tensor_roof(r, *highest);
+  r.tensor_name += fmt::format(" ({})", highest->key.kernel);
 }
 
 constexpr double kSectorBytes = 32, kTurnBytes = 128;  // of the L2, of the shared memory
@@ -291,9 +327,9 @@ Roofline roofline(std::span<const Measurement* const> rows, const std::string& c
   for (const Measurement* m : timed) r.dots.push_back(dot_of(*m, *my_row));
   const RoofDot& mine = r.dots[static_cast<std::size_t>(std::ranges::find(timed, my_row) - timed.begin())];
   set_tensor_roof(r, *my_row);
-  if (r.tensor_tflops <= 0 && runs_on(*my_row) == RunsOn::perhaps_tensor)
-    for (const Measurement* m : rows)
-      if (m->peaks.products_each == 1 && m->key.problem.dtype == my_row->key.problem.dtype) set_tensor_roof(r, *m);
+  if (r.tensor_tflops <= 0 && runs_on(*my_row) == RunsOn::perhaps_tensor) borrow_tensor_roof(r, *my_row, rows);
+  r.peak_name = tr("multiply-add peak");
+  if (r.tensor_tflops > 0) r.peak_name += fmt::format(" ({})", tr("fp32 pipes"));
   r.top_tflops = runs_on(*my_row) == RunsOn::multiply_add ? std::max(r.peak_tflops, r.tensor_tflops) : r.tensor_tflops;
   add_levels(r, *my_row);
   find_missing(r, *my_row);

@@ -20,8 +20,9 @@ struct RoofDot {
   std::optional<double> measured;   // FLOP a byte of DRAM counted
   std::optional<double> predicted;  // FLOP a byte that the order must move at least
   bool chosen = false;
-  bool elsewhere = false;  // its products run on another pipe than those of the chosen kernel
-  std::string pipe;        // then which: "fp32 pipes"
+  bool elsewhere =
+      false;         // its products run on another pipe than those of the chosen kernel, or by another instruction
+  std::string pipe;  // then which: "fp32 pipes", "wgmma"
   std::string tip;
 };
 
@@ -48,7 +49,10 @@ struct Roofline {
   // Where the chosen kernel's own arithmetic ends: tensor cores' or multiply-adds'; 0 = not measured.
   double top_tflops = 0;
   bool by_warpgroups = false;  // the roof is that of wgmma
-  std::string tensor_name;     // "mma.sync peak" or "wgmma peak", and how many products each of the formula takes
+  // "mma.sync peak" or "wgmma peak", and how many products each of the formula takes; of a peer, also with which kernel
+  // it was measured.
+  std::string tensor_name;
+  std::string peak_name;  // "multiply-add peak"; beside a roof of tensor cores it says where that is
   std::vector<RoofDot> dots;
   std::vector<RoofLevel> levels;  // of the chosen kernel, from DRAM inwards; those alone that were measured and counted
   std::vector<MissingRoof> missing;

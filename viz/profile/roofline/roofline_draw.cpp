@@ -181,7 +181,7 @@ void draw_roofs(ImDrawList& list, const Roofline& roof, Labels& labels) {
   }
   for (const double tflops : {roof.tensor_tflops, roof.peak_tflops}) take_peak(roof, tflops, labels);
   draw_peak(list, roof, roof.tensor_tflops, roof.tensor_name, labels);
-  draw_peak(list, roof, roof.peak_tflops, tr("multiply-add peak"), labels);
+  draw_peak(list, roof, roof.peak_tflops, roof.peak_name, labels);
   if (in_sight) draw_copy_words(list, roof, a, b, labels);
 }
 

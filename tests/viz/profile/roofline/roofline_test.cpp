@@ -117,6 +117,33 @@ TEST(ProfileRoofline, ADotOfAnotherPipeIsKnownAsOne) {
       EXPECT_EQ(dot.pipe, !dot.elsewhere ? "" : dot.kernel == "flash_tf32x3" ? "tensor cores" : "fp32 pipes");
 }
 
+// The peak of mma.sync is no roof of a kernel that multiplies by wgmma, nor the other way round.
+TEST(ProfileRoofline, ADotOfAnotherTensorInstructionSaysWhich) {
+  Measurement mma = h100_row("flash_mma", 9000), hopper = h100_row("flash_hopper", 4000),
+              wmma = h100_row("flash_wmma", 12000);
+  for (Measurement* m : {&mma, &hopper, &wmma}) {
+    m->key.problem.dtype = DType::f16;
+    m->peaks.tensor_gflops = m == &hopper ? 900000 : 600000;
+    m->peaks.products_each = 1;
+  }
+  const std::array<const Measurement*, 3> rows{&mma, &hopper, &wmma};
+  const auto pipes = [&](const char* chosen) {
+    std::vector<std::string> all;
+    for (const RoofDot& dot : roofline(rows, chosen).dots) {
+      EXPECT_EQ(dot.elsewhere, !dot.pipe.empty());
+      all.push_back(dot.pipe);
+    }
+    return all;
+  };
+  EXPECT_EQ(pipes("flash_mma"), (std::vector<std::string>{"", "wgmma", ""}));
+  EXPECT_EQ(pipes("flash_hopper"), (std::vector<std::string>{"mma.sync", "", "mma.sync"}));
+  // The fp32 roof beside that of tensor cores says that it is another pipe's; alone it is the kernels' own.
+  EXPECT_EQ(roofline(rows, "flash_mma").peak_name, "multiply-add peak (fp32 pipes)");
+  const Measurement simt = h100_row("flash_simt", 59526);
+  const std::array<const Measurement*, 1> alone{&simt};
+  EXPECT_EQ(roofline(alone, "flash_simt").peak_name, "multiply-add peak");
+}
+
 TEST(ProfileRoofline, ARoofFarUnderTheDotsIsInThePicture) {
   Measurement m = h100_row("flash_mma", 5000);
   m.peaks.peak_gflops = 65000;
@@ -228,6 +255,16 @@ TEST(ProfileRoofline, APeerOf16BitsIsSetAgainstTheTensorPeakOfItsOwnType) {
       << r.words;
   EXPECT_EQ(r.words.find("multiply-add"), std::string::npos) << r.words;
   EXPECT_NE(r.note.find("No roof for the tensor cores in f16: not measured in this session."), std::string::npos);
+  // Of two the higher, for what its text multiplies by is not known; and it says whose it is.
+  Measurement hopper = h100_row("flash_hopper", 4000);
+  hopper.key.problem.dtype = DType::f16;
+  hopper.peaks.tensor_gflops = 900000;
+  ours.peaks.tensor_gflops = 600000;
+  for (const auto& both : {std::array<const Measurement*, 3>{&ours, &hopper, &peer}, {&hopper, &peer, &ours}}) {
+    r = roofline(both, "torch-cudnn");
+    EXPECT_DOUBLE_EQ(r.tensor_tflops, 900);
+    EXPECT_EQ(r.tensor_name, "wgmma peak (flash_hopper)");
+  }
   // Another type's peak is not its own.
   ours.peaks.tensor_gflops = 600000;
   ours.key.problem.dtype = DType::bf16;
