@@ -43,6 +43,11 @@ OriginWords origin_of(const State& state, const Model& model) {
       if (const ListedRun* run = profile_stand_in(state, model); run != nullptr) runs = {run};
     if (runs.empty()) return {true, tr("nothing measured yet"), model.here.device};
     const Provenance& last = runs.back()->run.provenance;
+    if (runs.size() > 1 && state.view.workspace == Workspace::profile)
+      return {!last.loaded, phrase("1 of {} runs", runs.size()),
+              tr("Profile shows one of them, the run that its headline names. Bench shows them all, and Against offers "
+                 "their rows at this value. To profile another one, untick this one in Bench.\n") +
+                  words_of_runs(state, runs)};
     if (runs.size() > 1) return {!last.loaded, phrase("{} runs", runs.size()), words_of_runs(state, runs)};
     const std::string day = last.date.substr(0, 10);
     const std::string more =

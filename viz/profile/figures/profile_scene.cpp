@@ -132,12 +132,10 @@ std::string headline_of(const ProfileScene& scene, const BenchSlice& slice, cons
   if (!scene.run.empty()) where = phrase("Run {}, {}", slice.letter, where);
   if (m.state != RowState::done) return fmt::format("{}: {}, {}", where, name_of(m.state), sentence(m.reason));
   if (m.time.n == 0) return phrase("{}: what is known before it runs.", where);
-  if (m.verdict && outcome_of(*m.verdict) == Outcome::wrong)
-    return phrase("{}: wrong output in {}.", where,
-                  value_with_unit(m.time.median, time_unit(m.time.median, m.time.median)));
+  const std::string time = value_with_unit(m.time.median, time_unit(m.time.median, m.time.median));
+  if (m.verdict && outcome_of(*m.verdict) == Outcome::wrong) return phrase("{}: wrong output in {}.", where, time);
   const Figure& rate = figure(m, "tflops");
-  std::string words =
-      fmt::format("{}: {}", where, value_with_unit(m.time.median, time_unit(m.time.median, m.time.median)));
+  std::string words = fmt::format("{}: {}", where, time);
   if (rate.available()) words += fmt::format(", {}", value_with_unit(rate.value, rate_unit(rate.value)));
   return words + ".";
 }
@@ -394,7 +392,8 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   scene.kernel = row->key.kernel;
   scene.name = shown_name(*row);
   scene.label = label_of(slice, row->key.kernel);
-  if (!slice.letter.empty() && slice.run != kPredictedRun) scene.run = phrase("Run {}: {}", slice.letter, slice.listed);
+  if (!slice.letter.empty() && slice.run != kPredictedRun)
+    scene.run = phrase("Run {} of {}: {}", slice.letter, shown_runs(state.document.runs, model).size(), slice.listed);
   scene.against = against.words;
   if (against.row != nullptr) scene.not_alike = not_alike(*row, *against.row, shown.slices);
   scene.axis = axis_letter(slice.axis);

@@ -175,10 +175,10 @@ TEST(ProfileScene, OfSeveralRunsItNamesTheOneThatIsShown) {
   show_run(state.document.runs, second.run.id);
   const ProfileScene scene = profile_scene(state, model, {});
   EXPECT_EQ(scene.label, "flash_simt B");
-  EXPECT_EQ(scene.run, "Run B: after lunch");
+  EXPECT_EQ(scene.run, "Run B of 2: after lunch");
   EXPECT_TRUE(scene.headline.starts_with("Run B, flash_simt, ")) << scene.headline;
   EXPECT_TRUE(scene.notes.front().starts_with("after lunch, ")) << scene.notes.front();
-  EXPECT_TRUE(where_words(scene).starts_with("Run B: after lunch\n")) << where_words(scene);
+  EXPECT_TRUE(where_words(scene).starts_with("Run B of 2: after lunch\n")) << where_words(scene);
   for (const ProfileChoice& choice : scene.kernels) EXPECT_TRUE(choice.name.ends_with(" B")) << choice.name;
   // Against: the letter at each, and which run it is where it is another one.
   ASSERT_EQ(scene.against_choices.size(), 4U);
