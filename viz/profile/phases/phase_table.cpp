@@ -12,9 +12,21 @@
 namespace attn {
 namespace {
 
-constexpr std::array<const char*, gpu::kInstructionKinds + 1> kKinds{
-    marked("all"),     "FMA",          marked("tensor"), "MUFU", marked("shared"), marked("global"),
-    marked("barrier"), marked("other")};
+struct KindHead {
+  const char *text, *tip;
+};
+constexpr std::array<KindHead, gpu::kInstructionKinds + 1> kKinds{{
+    {marked("all"), marked("All instructions of the phase")},
+    {"FMA", marked("fp32 arithmetic: FFMA, FADD, FMUL")},
+    {marked("tensor"), marked("Tensor cores: HMMA, HGMMA, IMMA")},
+    {"MUFU", marked("Special functions: exponentials and reciprocals")},
+    {marked("shared"), marked("Shared memory: LDS, LDSM, STS")},
+    {marked("global"), marked("Device memory and copies from it: LDG, STG, LDGSTS, UTMALDG")},
+    {marked("barrier"), marked("Barriers: BAR, DEPBAR, WARPSYNC, SYNCS")},
+    {marked("other"), marked("Integers, moves, conditions and branches")},
+}};
+
+constexpr const char* kTime = marked("time %");
 
 double time_of(const MosaicScene& mosaic, gpu::CodePhase phase) {
   const auto column = std::ranges::find(mosaic.columns, phase, &MosaicColumn::phase);
@@ -31,14 +43,17 @@ std::string count_text(std::uint32_t count) {
 PhaseTable phase_table(const SourceScene& scene, const MosaicScene& mosaic, bool counts, bool brief) {
   PhaseTable table;
   table.timed = mosaic.there && !mosaic.columns.empty();
-  if (table.timed) table.heads.emplace_back(tr("time %"));
+  const auto add = [&](const char* text, const char* less, const char* tip) {
+    table.heads.push_back({std::string(tr_of(text)), std::string(tr_of(less)), std::string(tr_of(tip))});
+  };
+  if (table.timed) add(kTime, kTime, marked("The phase's share of the warps' time, from the samples"));
   // Of what was executed the share says little beside that of the time.
   const std::size_t left_out = table.timed && brief ? 1 : kPhaseCountColumns;
   if (counts) {
     for (std::size_t n = 0; n < kPhaseCountColumns; ++n)
-      if (n != left_out) table.heads.emplace_back(tr_of(phase_count_heads(brief).at(n)));
+      if (const PhaseCountHead& head = phase_count_heads().at(n); n != left_out) add(head.text, head.brief, head.tip);
   } else {
-    for (const char* const kind : kKinds) table.heads.emplace_back(tr_of(kind));
+    for (const KindHead& kind : kKinds) add(kind.text, kind.text, kind.tip);
   }
   for (std::size_t row = 0; row < scene.phases.size(); ++row) {
     const PhaseRow& phase = scene.phases[row];

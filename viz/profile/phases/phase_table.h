@@ -15,8 +15,11 @@ struct PhaseLine {
   std::size_t row = 0;             // of SourceScene::phases
   std::vector<std::string> cells;  // one a head
 };
+struct PhaseHead {
+  std::string text, brief, tip;  // `brief`: where `text` has no room; `tip`: what stands in the column
+};
 struct PhaseTable {
-  std::vector<std::string> heads;
+  std::vector<PhaseHead> heads;
   std::vector<PhaseLine> lines;
   bool timed = false;  // its first column is the share of the warps' time, and the lines stand in its order
 };

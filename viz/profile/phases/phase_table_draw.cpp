@@ -43,10 +43,17 @@ void draw_head(ImDrawList* list, ImVec2 at, const Columns& columns, const PhaseT
   for (std::size_t n = 0; n < table.heads.size(); ++n) {
     const Box cell{{at.x + columns.right(n) - columns.each, at.y}, {at.x + columns.right(n), at.y + s.px(kRow)}};
     const bool first = table.timed && n == 0;
-    draw_text_in(list, cell, Align::right, first ? Face::bold : Face::text, 11,
-                 colour(s.theme, first ? Token::text : Token::dim),
-                 fitted_text(Face::text, 11, table.heads[n], columns.each - s.px(3)));
+    const Face face = first ? Face::bold : Face::text;
+    const float room = columns.each - s.px(3);
+    const PhaseHead& head = table.heads[n];
+    const bool whole = text_width(face, 11, head.text) <= room;
+    ImGui::SetCursorScreenPos(cell.min);
+    ImGui::Dummy({cell.width(), cell.height()});
+    tooltip(head.tip);
+    draw_text_in(list, cell, Align::right, face, 11, colour(s.theme, first ? Token::text : Token::dim),
+                 whole ? head.text : fitted_text(face, 11, head.brief, room));
   }
+  ImGui::SetCursorScreenPos(at);
 }
 
 std::string phase_tip(const PhaseRow& row, const std::string& time) {

@@ -128,13 +128,20 @@ CountCells cells_of(const KernelCounts& counts, const CounterSums& sums, std::ui
   return cells;
 }
 
-const std::array<const char*, kPhaseCountColumns>& phase_count_heads(bool brief) {
-  static constexpr std::array<const char*, kPhaseCountColumns> kHeads{
-      marked("executed"), "%", marked("threads"), marked("passes"), marked("conflicts"), marked("sectors"),
-      marked("excess")};
-  static constexpr std::array<const char*, kPhaseCountColumns> kBrief{
-      marked("exec."), "%", marked("threads"), marked("passes"), marked("confl."), marked("sectors"), marked("excess")};
-  return brief ? kBrief : kHeads;
+const std::array<PhaseCountHead, kPhaseCountColumns>& phase_count_heads() {
+  static constexpr std::array<PhaseCountHead, kPhaseCountColumns> kHeads{{
+      {marked("executed"), marked("exec."), marked("Executed: how often warps executed the phase's instructions")},
+      {"%", "%", marked("The phase's share of all executions")},
+      {marked("threads"), marked("threads"), marked("Active threads of 32, on average over the executed instructions")},
+      {marked("passes"), marked("passes"), marked("Passes through shared memory")},
+      {marked("conflicts"), marked("confl."),
+       marked("Bank conflicts: passes through shared memory beyond those that the same accesses would take without "
+              "conflicts")},
+      {marked("sectors"), marked("sectors"), marked("32-byte sectors of device memory")},
+      {marked("excess"), marked("excess"),
+       marked("Excess sectors: those beyond what the same bytes would fill if they were contiguous")},
+  }};
+  return kHeads;
 }
 
 PhaseCountCells phase_cells_of(const KernelCounts& counts, const CounterSums& sums, std::uint64_t executed_by_all) {

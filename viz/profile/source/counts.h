@@ -51,7 +51,10 @@ CountCells cells_of(const KernelCounts& counts, const CounterSums& sums, std::ui
 
 // Of a phase, in the order of its heads.
 constexpr std::size_t kPhaseCountColumns = 7;
-const std::array<const char*, kPhaseCountColumns>& phase_count_heads(bool brief);  // where there is less room
+struct PhaseCountHead {
+  const char *text, *brief, *tip;  // `brief`: where there is less room; `tip`: what is counted
+};
+const std::array<PhaseCountHead, kPhaseCountColumns>& phase_count_heads();
 struct PhaseCountCells {
   std::array<std::string, kPhaseCountColumns> text;
   std::string words;

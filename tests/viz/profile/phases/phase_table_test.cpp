@@ -47,7 +47,7 @@ TEST(PhaseTable, ThoseThatTookTheMostTimeComeFirst) {
   const SourceScene scene = source();
   const PhaseTable table = phase_table(scene, mosaic(), true, false);
   EXPECT_EQ(order_of(table, scene), (std::vector{CodePhase::o, CodePhase::s, CodePhase::k, CodePhase::setup}));
-  EXPECT_EQ(table.heads.front(), "time %");
+  EXPECT_EQ(table.heads.front().text, "time %");
   EXPECT_EQ(table.lines[0].cells.front(), "60");
   EXPECT_EQ(table.lines[3].cells.front(), "");
   EXPECT_EQ(line_of(table, scene, CodePhase::k), 2U);
@@ -72,6 +72,17 @@ TEST(PhaseTable, EachLineHasACellAHead) {
   // In less room the share of what was executed goes, and nothing else.
   EXPECT_EQ(phase_table(scene, mosaic(), true, true).lines[0].cells,
             (std::vector<std::string>{"60", "0", "2", "3", "4", "5", "6"}));
+}
+
+TEST(PhaseTable, EachHeadSaysWhatStandsUnderIt) {
+  const SourceScene scene = source();
+  for (const bool counts : {true, false})
+    for (const PhaseHead& head : phase_table(scene, mosaic(), counts, false).heads) {
+      EXPECT_FALSE(head.text.empty());
+      EXPECT_EQ(head.text.find('.'), std::string::npos) << head.text << " is an abbreviation";
+      EXPECT_LE(head.brief.size(), head.text.size());
+      EXPECT_GT(head.tip.size(), 15U) << head.text;
+    }
 }
 
 TEST(PhaseTable, TwoCardsShareAHeightByWhatTheyNeed) {
