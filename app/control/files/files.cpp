@@ -69,7 +69,7 @@ void Files::save_session() {
 
 void Files::save_session_as(const std::string& path) {
   if (files_.refuse_while_running()) return;
-  session_file_ = with_extension(path, ".attn");
+  session_file_ = whole_path(with_extension(path, ".attn"));
   saved_at_.reset();
   save_session();
 }

@@ -54,7 +54,7 @@ void Lessons::print(const std::filesystem::path& file, const std::string& id) {
   PrintedChapter options;
   options.seed = state().view.learn.exercise_seed;
   options.language = state().preferences.language;
-  options.page = with_extension(file, ".pdf");
+  options.page = whole_path(with_extension(file, ".pdf"));
   options.answers = answers_beside(options.page);
   if (auto printed = print_chapter(*printed_lesson, options); !printed)
     return context_.log.error(printed.error().message);

@@ -134,9 +134,11 @@ TEST_F(Headless, ASavedSessionOpensWithItsRecordingAndRows) {
 
 TEST_F(Headless, ASessionIsSavedUnderTheNameThatWasAskedFor) {
   Controller c(options());
-  c.update({SaveSessionAs{(folder_ / "lesson").string()}});
+  c.update({SaveSessionAs{fs::relative(folder_ / "lesson").string()}});  // the message has the whole path
   c.wait();
   EXPECT_TRUE(fs::exists(folder_ / "lesson.attn")) << last_words(c);
+  EXPECT_NE(last_words(c).find("Session saved as " + (folder_ / "lesson.attn").string()), std::string::npos)
+      << last_words(c);
   // Ctrl+S then goes to the same file.
   c.update({SaveSession{}});
   c.wait();
