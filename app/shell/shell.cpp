@@ -201,7 +201,11 @@ void Shell::follow_keyboard(const State& state) {
   const bool closed = ImGui::GetCurrentContext()->OpenPopupStack.Size < ui_.open_popups;
   // For the rest of this frame the key counts as held, which nobody obeys, whoever asks for it.
   constexpr float kHeld = 0.001F;
-  if (closed && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ImGui::GetKeyData(ImGuiKey_Escape)->DownDuration = kHeld;
+  if (closed && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) {
+    ImGui::GetKeyData(ImGuiKey_Escape)->DownDuration = kHeld;
+    // The pointer rests on what opened the list, and would open it again: it counts from where it moves to.
+    if (ImGui::GetCurrentContext()->OpenPopupStack.Size > 0) ImGui::SetNavCursorVisibleAfterMove();
+  }
   if (ui_.focus_next != nullptr) focus_first_control(ImGui::FindWindowByName(std::exchange(ui_.focus_next, nullptr)));
 }
 

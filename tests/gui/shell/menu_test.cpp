@@ -45,5 +45,35 @@ TEST(BarMenu, HasOpenSaveExportSettingsAndTheLogInEveryWorkspace) {
   }
 }
 
+// The pointer still rests on what opened the submenu: it does not open it again before it moves.
+TEST(BarMenu, EscapeClosesASubmenuThenTheMenu) {
+  for (const Workspace workspace : {Workspace::step, Workspace::bench}) {
+    TestWindow w;
+    w.controller().update({ChooseWorkspace{workspace}});
+    w.draw_frames(3);
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      const auto open = [] { return ImGui::GetCurrentContext()->OpenPopupStack.Size; };
+      ctx->ItemClick("//Bar/Menu");
+      ctx->Yield(2);
+      IM_CHECK_EQ(open(), 1);
+      ctx->MouseMove("//$FOCUSED/Settings");
+      ctx->SleepNoSkip(0.8F, 0.1F);
+      IM_CHECK_EQ(open(), 2);
+      ctx->KeyPress(ImGuiKey_Escape);
+      ctx->SleepNoSkip(0.8F, 0.1F);
+      IM_CHECK_EQ(open(), 1);
+      const ImVec2 pointer = ImGui::GetMousePos();
+      ctx->MouseMoveToPos({pointer.x + 3, pointer.y});
+      ctx->SleepNoSkip(0.8F, 0.1F);
+      IM_CHECK_EQ(open(), 2);
+      ctx->KeyPress(ImGuiKey_Escape);
+      ctx->Yield(2);
+      ctx->KeyPress(ImGuiKey_Escape);
+      ctx->SleepNoSkip(0.8F, 0.1F);
+      IM_CHECK_EQ(open(), 0);
+    }));
+  }
+}
+
 }  // namespace
 }  // namespace attn
