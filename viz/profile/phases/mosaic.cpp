@@ -178,6 +178,18 @@ std::string rule_of(const SampleCounts& all) {
 
 }  // namespace
 
+std::vector<std::size_t> leaders_of(std::span<const float> middles, float apart) {
+  std::vector<std::size_t> ends;
+  for (std::size_t n = 1; n <= middles.size(); ++n)
+    if (n == middles.size() || middles[n] - middles[n - 1] > apart) ends.push_back(n);
+  return ends;
+}
+
+BoxWords words_in_box(float box, float sign, float share, float gap, float side) {
+  const float room = box - 2 * side;
+  return {sign <= room, sign + gap + share <= room};
+}
+
 MosaicLegend legend_of(const std::vector<MosaicCell>& all, std::size_t rows) {
   MosaicLegend legend;
   legend.named.assign(all.size(), true);

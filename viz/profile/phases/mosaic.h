@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,16 @@ struct MosaicLegend {
   std::string rest;
 };
 MosaicLegend legend_of(const std::vector<MosaicCell>& all, std::size_t rows);
+
+// Of the middles of narrow columns from left to right, pixels: whoever is at most `apart` from the one before shares
+// its leader. For each leader the number of columns up to its last.
+std::vector<std::size_t> leaders_of(std::span<const float> middles, float apart);
+
+// What of a letter and a share has room in a box, `gap` between them, with `side` clear at either end; pixels.
+struct BoxWords {
+  bool sign = false, share = false;
+};
+BoxWords words_in_box(float box, float sign, float share, float gap, float side);
 
 // `against` may be null. A row that was not timed has shares and no times.
 MosaicScene mosaic_scene(const Measurement& row, const Measurement* against);

@@ -27,7 +27,9 @@ constexpr float kLabels = 50, kCells = 104, kFall = 12, kEmpty = 17, kOther = 14
 constexpr float kNoteText = 11.5F, kRule = 16, kOneLine = 1150;  // in a low page so wide the rule is on the notes' line
 constexpr float kLegendBar = 22, kLegendLeft = 18, kLegendWords = 13, kLeastLegend = 190, kMostLegend = 0.34F;
 constexpr float kPads = 24 + 24, kNarrow = 720;
-constexpr float kCellsLow = 76;  // of the cells where the page is low
+constexpr float kCellsLow = 76;                // of the cells where the page is low
+constexpr float kSign = 10, kSignSide = 4.5F;  // in a box; clear beside it, for slanted letters lean over their width
+constexpr float kOneLeader = 12;               // columns that lie so close to one another have one leader
 
 CellColours colours_of(ImU32 hue, WarpState state) {
   return cell_colours(style().theme, hue, state);
@@ -93,6 +95,31 @@ void push_apart(std::vector<Label>& labels, const Box& cells) {
   }
 }
 
+// From the letters above down to their columns. Those of columns that lie close to one another share a leader, under a
+// bracket: several would run into one line.
+void draw_leaders(ImDrawList* list, const std::vector<Label>& above, const Box& cells) {
+  const Style& s = style();
+  const ImU32 ink = colour(s.theme, Token::faint);
+  std::vector<float> middles;
+  middles.reserve(above.size());
+  for (const Label& label : above)
+    middles.push_back((along(cells, label.column->from) + along(cells, label.column->to)) / 2);
+  const float foot = cells.min.y - s.px(kLabels - 15), bend = foot + s.px(5), inset = s.px(kGap) / 2;
+  std::size_t first = 0;
+  for (const std::size_t end : leaders_of(middles, s.px(kOneLeader))) {
+    const Label &a = above[first], &b = above[end - 1];
+    const float left = a.centre - a.width / 2 + inset, right = b.centre + b.width / 2 - inset;
+    const float column = (middles[first] + middles[end - 1]) / 2, begin = std::clamp(column, left, right);
+    if (end - first > 1) list->AddLine({left, foot}, {right, foot}, ink, s.px(1));
+    list->AddLine({begin, foot}, {column, bend}, ink, s.px(1));
+    // Down its own column, so that it crosses nobody's words.
+    list->AddLine({column, bend}, {column, cells.min.y - s.px(1)}, ink, s.px(1));
+    if (end - first > 1)
+      list->AddLine({middles[first], cells.min.y - s.px(2)}, {middles[end - 1], cells.min.y - s.px(2)}, ink, s.px(1));
+    first = end;
+  }
+}
+
 // Over its own column where that holds them; letters of slivers in a line above, joined to theirs.
 void draw_labels(ImDrawList* list, const MosaicScene& scene, const Box& cells) {
   const Style& s = style();
@@ -114,15 +141,8 @@ void draw_labels(ImDrawList* list, const MosaicScene& scene, const Box& cells) {
                  colour(s.theme, Token::text), label.share);
   }
   push_apart(above, cells);
-  for (const Label& label : above) {
-    const float top = cells.min.y - s.px(kLabels);
-    const float middle = (along(cells, label.column->from) + along(cells, label.column->to)) / 2;
-    sign(label, top);
-    // Down its own column, so that it crosses nobody's words.
-    const ImU32 ink = colour(s.theme, Token::faint);
-    list->AddLine({label.centre, top + s.px(14)}, {middle, top + s.px(20)}, ink, s.px(1));
-    list->AddLine({middle, top + s.px(20)}, {middle, cells.min.y - s.px(1)}, ink, s.px(1));
-  }
+  for (const Label& label : above) sign(label, cells.min.y - s.px(kLabels));
+  draw_leaders(list, above, cells);
 }
 
 // Lines that rise to the right: what waits is found by its pattern, however pale its tint is.
@@ -210,14 +230,16 @@ void draw_empty(ImDrawList* list, const Box& empty, const MosaicColumn& column, 
   const Box inner{{box.min.x + s.px(1), box.min.y}, {std::max(box.max.x - s.px(1), box.min.x + s.px(1)), box.max.y}};
   draw_outline(list, inner, hue_of(column.phase), s.px(1), 2);
   const ImU32 ink = colour(s.theme, Token::text);
-  const float sign = sign_width(column.sign, 11), share = text_width(Face::mono, 11, column.empty_share);
-  if (sign + share + s.px(12) < inner.width()) {
-    const float left = inner.centre().x - (sign + share + s.px(5)) / 2;
-    draw_sign(list, {{left, inner.min.y}, {left + sign, inner.max.y}}, column.sign, 11, ink);
-    draw_text_in(list, {{left + sign + s.px(5), inner.min.y}, {inner.max.x, inner.max.y}}, Align::left, Face::mono, 11,
-                 ink, column.empty_share);
-  } else if (sign + s.px(4) < inner.width()) {
-    draw_sign(list, inner, column.sign, 11, ink);
+  const float sign = sign_width(column.sign, kSign), share = text_width(Face::mono, 11, column.empty_share);
+  const float gap = s.px(4);
+  const BoxWords words = words_in_box(inner.width(), sign, share, gap, s.px(kSignSide));
+  if (words.share) {
+    const float left = inner.centre().x - (sign + gap + share) / 2;
+    draw_sign(list, {{left, inner.min.y}, {left + sign, inner.max.y}}, column.sign, kSign, ink);
+    draw_text_in(list, {{left + sign + gap, inner.min.y}, {inner.max.x, inner.max.y}}, Align::left, Face::mono, 11, ink,
+                 column.empty_share);
+  } else if (words.sign) {
+    draw_sign(list, inner, column.sign, kSign, ink);
   }
   ImGui::SetCursorScreenPos(box.min);
   const std::string name(gpu::name_of(column.phase));

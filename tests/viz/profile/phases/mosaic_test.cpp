@@ -189,5 +189,23 @@ TEST(ProfileSource, SamplesOfAnotherTextAreNotPutBesideTheseLines) {
   EXPECT_EQ(scene.hot, (std::vector<std::int32_t>{5, 1, 3, 7})) << "by instructions, as without samples";
 }
 
+// setup, loop, Q far from one another; normalise, store, untagged within three pixels.
+TEST(Mosaic, ColumnsThatLieCloseShareALeader) {
+  const std::array<float, 6> middles{340, 350, 390, 1100, 1101, 1103};
+  EXPECT_EQ(leaders_of(middles, 5), (std::vector<std::size_t>{1, 2, 3, 6}));
+  EXPECT_EQ(leaders_of(middles, 0.5F), (std::vector<std::size_t>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(leaders_of(middles, 10), (std::vector<std::size_t>{2, 3, 6}));
+  EXPECT_TRUE(leaders_of({}, 5).empty());
+}
+
+TEST(Mosaic, WordsInABoxStandClearOfItsSides) {
+  constexpr float kSign = 9, kShare = 33, kGap = 5, kSide = 4;
+  for (float box = 1; box < 80; ++box) {
+    const BoxWords words = words_in_box(box, kSign, kShare, kGap, kSide);
+    EXPECT_EQ(words.sign, box >= 17) << box;
+    EXPECT_EQ(words.share, box >= 55) << box;
+  }
+}
+
 }  // namespace
 }  // namespace attn
