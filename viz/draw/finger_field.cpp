@@ -88,8 +88,8 @@ float finger_padding(float usual) {
   return by_touch() ? style().px(kFinger - kSmallText) / 2 : usual;
 }
 
-bool finger_button(const char* label, const char* help) {
-  if (!by_touch()) return toggle(label, true, help);
+bool finger_button(const char* label, const char* help, float height) {
+  if (!by_touch()) return toggle(label, true, help, false, {0, height});
   const Style& s = style();
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(8), finger_padding(0)));
   ImGui::PushFont(s.fonts.text, s.px(kSmallText));

@@ -16,8 +16,9 @@ ImVec2 finger_field_size();  // with its buttons, pixels
 // elsewhere accepts too. `starts`: it has the keyboard from the next frame on.
 FieldEnd finger_field(const char* id, ImVec2 at, std::span<char> text, bool starts);
 
-// A toggle (viz/draw/widgets.h) that is pressed, and has a finger's height under one.
-bool finger_button(const char* label, const char* help);
+// A toggle (viz/draw/widgets.h) that is pressed, and has a finger's height under one; `height`: for a pointer, pixels,
+// beside what is higher.
+bool finger_button(const char* label, const char* help, float height = 0);
 // What pads a line of such buttons and of fields of the same text above and below, pixels. `usual`: for a pointer.
 float finger_padding(float usual);
 

@@ -247,5 +247,21 @@ TEST_F(ProfileSampledTest, ARowOfAnotherMachineIsNotSampledHereAndSaysWhy) {
   EXPECT_NE(window->controller().log().after(0).back().text.find("run the sweep in Bench first"), std::string::npos);
 }
 
+TEST_F(ProfileSampledTest, WhatStandsOnTheLineOverTheSourceIsOfOneHeight) {
+  for (const float scale : {1.0F, 2.0F}) {
+    window.reset();  // one at a time
+    open_sampled(static_cast<int>(1440 * scale), static_cast<int>(900 * scale), scale, true);
+    EXPECT_TRUE(window->run([&](Ctx* ctx) {
+      ctx->SetRef(child("profile_source"));
+      const ImRect field = ctx->ItemInfo("##source_search").RectFull;
+      for (const char* item : {"Hotter", "Next hot line", "Counts", "Copy line"}) {
+        const ImRect rect = ctx->ItemInfo(item).RectFull;
+        IM_CHECK_EQ(rect.Min.y, field.Min.y);
+        IM_CHECK_EQ(rect.Max.y, field.Max.y);
+      }
+    }));
+  }
+}
+
 }  // namespace
 }  // namespace attn

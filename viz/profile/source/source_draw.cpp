@@ -245,7 +245,8 @@ void draw_counts_toggle(const SourceScene& scene, SourceUiState& ui) {
   ImGui::BeginDisabled(!scene.counted);
   const std::string help = scene.counted ? tr("What the chip counted for each line's instructions in one run")
                                          : phrase("Not available: {}", scene.why_no_counts);
-  if (toggle(tr("Counts"), scene.counted && !ui.hide_counts, help.c_str())) ui.hide_counts = !ui.hide_counts;
+  if (toggle(tr("Counts"), scene.counted && !ui.hide_counts, help.c_str(), false, {0, ImGui::GetFrameHeight()}))
+    ui.hide_counts = !ui.hide_counts;
   ImGui::EndDisabled();
   ImGui::SameLine();
 }
@@ -296,6 +297,7 @@ void draw_heads(const SourceScene& scene, std::int32_t shown, SourceUiState& ui,
   ImGui::PushFont(style().fonts.text, style().px(12));
   const ImVec2 padding = ImGui::GetStyle().FramePadding;
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {padding.x, finger_padding(padding.y)});
+  const float high = ImGui::GetFrameHeight();  // as what stands beside them
   draw_files(scene, commands);
   if (!scene.hot.empty()) {
     const bool sampled = scene.sampled;
@@ -303,14 +305,16 @@ void draw_heads(const SourceScene& scene, std::int32_t shown, SourceUiState& ui,
                                       with_key(sampled ? tr("Line with the next-higher sample count")
                                                        : tr("Line with the next-higher instruction count"),
                                                "Shift+F8")
-                                          .c_str()) ||
+                                          .c_str(),
+                                      high) ||
                         ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     ImGui::SameLine();
     const bool after = finger_button(sampled ? tr("Next hot line") : tr("Next largest"),
                                      with_key(sampled ? tr("Line with the next-lower sample count")
                                                       : tr("Line with the next-lower instruction count"),
                                               "F8")
-                                         .c_str()) ||
+                                         .c_str(),
+                                     high) ||
                        ImGui::Shortcut(ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     ImGui::SameLine();
     const std::optional<CountColumn> by = scene.counted ? ui.by : std::nullopt;
@@ -319,7 +323,7 @@ void draw_heads(const SourceScene& scene, std::int32_t shown, SourceUiState& ui,
   }
   draw_counts_toggle(scene, ui);
   make_room_for(tr("Copy line"));
-  if (finger_button(tr("Copy line"), tr("Copy the line's source")) && shown >= 1)
+  if (finger_button(tr("Copy line"), tr("Copy the line's source"), high) && shown >= 1)
     commands.push_back(CopyText{scene.rows[static_cast<std::size_t>(shown - 1)].text});
   ImGui::SameLine();
   draw_search(scene, shown, ui, commands);
