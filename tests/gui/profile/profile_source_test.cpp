@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "imgui_internal.h"
+#include "tests/gui/drawn_text.h"
 #include "tests/gui/profile/profile_fixture.h"
+#include "viz/profile/source/phase_hue_draw.h"
 
 namespace attn {
 namespace {
@@ -260,6 +262,30 @@ TEST_F(ProfileSampledTest, WhatStandsOnTheLineOverTheSourceIsOfOneHeight) {
         IM_CHECK_EQ(rect.Max.y, field.Max.y);
       }
     }));
+  }
+}
+
+// A number over a bar is hard to read, and the bar's length with it.
+TEST_F(ProfileSampledTest, NoBarOfTheMachineCodeLiesUnderWords) {
+  for (const float scale : {1.0F, 2.0F}) {
+    window.reset();  // one at a time
+    open_sampled(static_cast<int>(1440 * scale), static_cast<int>(900 * scale), scale);
+    const DrawnText drawn;
+    window->draw_frames(2);
+    const ImGuiWindow* lines = child("code_lines");
+    ASSERT_NE(lines, nullptr);
+    int bars = 0;
+    const ImVector<ImDrawVert>& v = lines->DrawList->VtxBuffer;
+    for (int n = 0; n + 3 < v.Size; ++n) {
+      const ImRect bar(v[n].pos, v[n + 2].pos);
+      const bool of_phase = v[n].col == hue_of(gpu::CodePhase::s) && v[n + 2].col == v[n].col &&
+                            v[n + 1].pos.x == v[n + 2].pos.x && v[n + 1].pos.y == v[n].pos.y;
+      if (!of_phase || bar.GetWidth() < 4 * scale) continue;
+      ++bars;
+      for (const DrawnText::Place& words : drawn.places())
+        EXPECT_FALSE(bar.Overlaps(ImRect(words.left, words.top, words.right, words.bottom))) << words.text;
+    }
+    EXPECT_GT(bars, 0);
   }
 }
 

@@ -21,17 +21,21 @@ namespace attn {
 namespace {
 
 constexpr float kRow = 18, kCode = 12, kShare = 38, kHead = 15, kState = 11, kGap = 10;  // logical pixels
+constexpr float kBar = 30, kShortBar = 14;  // of the shares; in a card narrower than kWide, and none below kWithBars
+constexpr float kWide = 360, kWithBars = 260;
 constexpr float kHeads = 54;  // of the card: edges, heading, space
 
 // Where the columns begin and end, from the left edge, pixels.
 struct CodeColumns {
-  float share = 0, text = 0, state = 0, right = 0;  // state = right: there is no such column
+  float share = 0, bar = 0, text = 0, state = 0, right = 0;  // state = right: there is no such column
 };
 CodeColumns columns_of(const CodeScene& code, float width) {
   const Style& s = style();
   CodeColumns columns;
   columns.share = text_width(Face::mono, kCode, "00000") + s.px(12);
-  columns.text = columns.share + (code.sampled ? s.px(kShare + kGap) : 0);
+  columns.bar = columns.share + (code.sampled ? s.px(kShare) : 0);
+  const float bar = width < s.px(kWithBars) ? 0 : s.px((width < s.px(kWide) ? kShortBar : kBar) + kGap / 2);
+  columns.text = columns.bar + (code.sampled ? bar + s.px(kGap) : 0);
   columns.right = columns.state = width;
   float widest = 0, least = 0;
   std::size_t longest = 0;
@@ -56,7 +60,7 @@ void draw_head(const CodeColumns& columns) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImU32 dim = colour(s.theme, Token::dim);
-  draw_text_in(list, {at, {at.x + columns.text - s.px(kGap), at.y + s.px(kHead)}}, Align::right, Face::text, 11, dim,
+  draw_text_in(list, {at, {at.x + columns.bar, at.y + s.px(kHead)}}, Align::right, Face::text, 11, dim,
                tr("% of line"));
   if (columns.state < columns.right)
     draw_text_in(list, {{at.x + columns.state, at.y}, {at.x + columns.right, at.y + s.px(kHead)}}, Align::left,
@@ -96,12 +100,13 @@ void draw_row(const CodeRow& row, const CodeColumns& columns, double most) {
   list->AddRectFilled({x, at.y}, {x + s.px(3), bottom}, hue_of(row.phase));
   draw_text(list, {x + s.px(9), y}, Face::mono, kCode, colour(s.theme, of_one ? Token::text : Token::dim), row.address);
   if (row.share.empty()) return;
-  const Box share{{x + columns.share, at.y}, {x + columns.text - s.px(kGap), bottom}};
   // The hot ones are found at a glance.
-  const float bar = most > 0 ? share.width() * static_cast<float>(row.part / most) : 0;
-  list->AddRectFilled({share.min.x, share.min.y + s.px(2)}, {share.min.x + bar, share.max.y - s.px(2)},
-                      faded(hue_of(row.phase), 0.3F), s.px(2));
-  draw_text_in(list, share, Align::right, Face::mono, kCode, colour(s.theme, Token::text), row.share);
+  const Box bar{{x + columns.bar + s.px(kGap / 2), at.y + s.px(5)}, {x + columns.text - s.px(kGap), bottom - s.px(5)}};
+  if (bar.width() > 0 && most > 0)
+    list->AddRectFilled(bar.min, {bar.min.x + bar.width() * static_cast<float>(row.part / most), bar.max.y},
+                        hue_of(row.phase));
+  draw_text_in(list, {{x + columns.share, at.y}, {x + columns.bar, bottom}}, Align::right, Face::mono, kCode,
+               colour(s.theme, Token::text), row.share);
   draw_text_in(list, {{x + columns.state, at.y}, {x + columns.right, bottom}}, Align::left, Face::text, kState,
                colour(s.theme, Token::dim), one_that_fits(row.state, row.state_brief, columns.right - columns.state));
   tooltip(fmt::format("{}\n{}", row.text, row.words));
