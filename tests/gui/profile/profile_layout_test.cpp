@@ -77,6 +77,7 @@ class ProfileLayoutTest : public ::testing::Test {
       launch.name = "a_launch";
       shown.run.rows.back().launches.assign(launches, launch);
       profile_test::put(shown.run.rows.back(), "shared_dynamic_bytes", 129024, Origin::compiled);
+      profile_test::put(shown.run.rows.back(), "dram_write_bytes", us == 90000 ? 2.16e9 : 8.03e6);
       shown.run.rows.back().samples = std::make_shared<const KernelSamples>(samples_of(listing));
     }
     window->controller().update({ChooseWorkspace{Workspace::profile}, SetScale{scale}, ChooseProfilePage{page}});
@@ -345,6 +346,35 @@ TEST_F(ProfileLayoutTest, NamesOfFiguresAreWholeWhereTheirNumbersLeaveRoom) {
   }
   EXPECT_TRUE(names.contains("Dynamic shared memory"));
   for (const std::string& name : names) EXPECT_FALSE(name.ends_with("…")) << name;
+}
+
+// "8.03 MB" and "0.00371×" are two numbers.
+TEST_F(ProfileLayoutTest, NoFigureTouchesItsChange) {
+  for (const Size& size : {Size{1440, 900, 1}, Size{1920, 1080, 1}, Size{2880, 1800, 2}, Size{1440, 900, 1.5F}}) {
+    SCOPED_TRACE(size.width);
+    open(size.width, size.height, size.scale, ProfilePage::figures);
+    const ImGuiWindow* figures = card("profile_figures");
+    if (figures == nullptr) {
+      EXPECT_EQ(size.scale, 1.5F) << "there is a panel where it has room";
+      continue;
+    }
+    const DrawnText drawn;
+    window->draw_frames(2);
+    int lines = 0;
+    const auto& places = drawn.places();
+    for (const auto& number : places) {
+      const ImRect place(number.left, number.top, number.right, number.bottom);
+      if (number.text.find("8.03 MB") == std::string::npos || !figures->Rect().Contains(place)) continue;
+      for (const auto& change : places) {
+        if (&change == &number || change.left < number.left || change.top > number.bottom || change.bottom < number.top)
+          continue;
+        if (change.text != "0.00372×") continue;
+        ++lines;
+        EXPECT_GE(change.left - number.right, 8 * size.scale);
+      }
+    }
+    EXPECT_GT(lines, 0);
+  }
 }
 
 }  // namespace

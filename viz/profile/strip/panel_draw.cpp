@@ -23,6 +23,7 @@ constexpr float kRow = 19;  // logical pixels
 constexpr float kNameBeside = 70, kMenuBeside = 190;
 // Of the lines over the figures, without the kernels; and how many figures must stay in sight under them.
 constexpr float kHeads = 170, kFiguresInSight = 6;
+constexpr float kChangeMark = 17;  // right of a change: its triangle
 
 }  // namespace
 
@@ -106,12 +107,22 @@ void against_choice(const ProfileScene& scene, Commands& commands) {
   end_list();
 }
 
+// How wide the column of the changes is: the numbers' column ends clear of the longest.
+float change_column(const std::vector<ProfileGroup>& groups) {
+  constexpr float kLeast = 70, kApart = 12;
+  const Style& s = style();
+  float widest = 0;
+  for (const ProfileGroup& group : groups)
+    for (const ProfileFigure& f : group.figures) widest = std::max(widest, text_width(Face::mono, 12, f.change.text));
+  return std::max(s.px(kLeast), widest + s.px(kChangeMark + kApart));
+}
+
 // The name stands over its numbers where there is no room for it beside them.
-void figure_line(const ProfileFigure& f, float width) {
+void figure_line(const ProfileFigure& f, float width, float change) {
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const float change = s.px(70), number = s.px(80), numbers = width - change - number;
+  const float number = s.px(80), numbers = width - change - number;
   const bool beside = numbers >= s.px(kNameBeside);
   const float over = beside ? 0 : s.px(kRow - 3);
   const Box line{{at.x, at.y + over}, {at.x + width, at.y + over + s.px(kRow)}};
@@ -121,7 +132,7 @@ void figure_line(const ProfileFigure& f, float width) {
   draw_text_in(&list, {{at.x, line.min.y}, {at.x + numbers + number, line.max.y}}, Align::right, Face::mono, 12,
                colour(s.theme, Token::text), f.text);
   const ImU32 ink = change_ink(f);
-  draw_text_in(&list, line, Align::right, Face::mono, 12, ink, f.change.text, 17);
+  draw_text_in(&list, line, Align::right, Face::mono, 12, ink, f.change.text, kChangeMark);
   draw_change(list, {line.max.x - s.px(8), line.centre().y}, f, ink);  // clear of its number and the scroll bar
   ImGui::InvisibleButton(f.id.c_str(), {width, over + s.px(kRow)});
   tooltip(figure_tip(f));
@@ -176,7 +187,7 @@ void draw_changes_legend(const ProfileScene& scene) {
 
 void draw_figure_groups(const std::vector<ProfileGroup>& groups) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-  const float width = ImGui::GetContentRegionAvail().x;
+  const float width = ImGui::GetContentRegionAvail().x, change = change_column(groups);
   for (const ProfileGroup& group : groups) {
     ImGui::Dummy({0, style().px(5)});
     heading(group.title.c_str());
@@ -185,12 +196,12 @@ void draw_figure_groups(const std::vector<ProfileGroup>& groups) {
       if (is_lesser(f)) {
         lesser = group.title;
       } else {
-        figure_line(f, width);
+        figure_line(f, width, change);
       }
     }
     if (lesser.empty() || !draw_fold(width)) continue;
     for (const ProfileFigure& f : group.figures)
-      if (is_lesser(f)) figure_line(f, width);
+      if (is_lesser(f)) figure_line(f, width, change);
   }
   ImGui::PopStyleVar();
 }
