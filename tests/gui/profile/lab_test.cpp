@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -12,6 +13,7 @@
 #include "kernels/gpu/compile/sources.h"
 #include "profiling/session/session.h"
 #include "tests/app/worker/double.h"
+#include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
 #include "tests/kernels/gpu/own_kernel/own_kernel_text.h"
 
@@ -276,6 +278,36 @@ TEST_F(LabWindowTest, FitsASmallWindowAndLargeLetters) {
       EXPECT_LE(card->Pos.x + card->Size.x, static_cast<float>(width) + 1) << name;
     }
     EXPECT_GT(lab_child("lab_lines")->Size.y, 120.0F * scale);
+  }
+}
+
+// "Late hand-back" is the longest.
+TEST_F(LabWindowTest, EveryLabelEndsBeforeItsField) {
+  for (const float scale : {1.0F, 1.5F, 2.0F}) {
+    open(static_cast<int>(1280 * scale), static_cast<int>(720 * scale), scale);
+    window->controller().update({ChooseKernel{"flash_hopper"}});
+    settle();
+    const ImGuiWindow* panel = lab_child("lab_panel");
+    ASSERT_NE(panel, nullptr);
+    std::vector<ImRect> fields;
+    EXPECT_TRUE(window->run([&](Ctx* ctx) {
+      ImGuiTestItemList items;
+      ctx->GatherItems(&items, panel->ID);
+      for (const ImGuiTestItemInfo& item : items)
+        if (std::string(item.DebugLabel).rfind("##lab_", 0) == 0) fields.push_back(item.RectFull);
+    }));
+    ASSERT_GT(fields.size(), 10U);
+    const DrawnText drawn;
+    window->draw_frames(2);
+    EXPECT_EQ(drawn.count("Late hand-back"), 2);
+    for (const DrawnText::Place& words : drawn.places())
+      for (const ImRect& field : fields) {
+        const bool is_label = words.left < field.Min.x && words.left > panel->Pos.x && words.top > field.Min.y - 2 &&
+                              words.bottom < field.Max.y + 2;
+        if (is_label) {
+          EXPECT_LE(words.right, field.Min.x - 4 * scale) << words.text;
+        }
+      }
   }
 }
 

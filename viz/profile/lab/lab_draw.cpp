@@ -55,7 +55,7 @@ bool number_field(const std::string& label, const char* id, const std::string& u
 
 // Wide enough for each of their labels.
 float label_column(const LabView& lab) {
-  float widest = 0;
+  float widest = std::max(ImGui::CalcTextSize(tr("Registers")).x, ImGui::CalcTextSize(tr("Fast math")).x);
   for (const OptionSpec& spec : lab.options)
     if (!spec.option->is_choice()) widest = std::max(widest, ImGui::CalcTextSize(label_of(*spec.option).c_str()).x);
   return std::max(kLabelColumn, (widest + ImGui::GetCursorPosX()) / style().scale + 10);
@@ -212,12 +212,13 @@ void draw_experiments(const LabScene& scene, ImVec2 size, Commands& commands) {
   if (begin_card("lab_experiments", size)) {
     heading(tr("Experiments"));
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, s.px(kTryGap)));
+    ImGui::PushStyleVar(ImGuiStyleVar_SelectableTextAlign, ImVec2(0, 0.5F));
     for (const LabExperimentRow& e : scene.experiments) {
       const std::string id = fmt::format("{}##experiment_{}", e.title, e.id);
       if (ImGui::Selectable(id.c_str(), e.on, 0, {0, s.px(kTryRow)})) commands.push_back(OpenExperiment{e.id});
       tooltip(e.tip);
     }
-    ImGui::PopStyleVar();
+    ImGui::PopStyleVar(2);
   }
   ImGui::EndChild();
 }

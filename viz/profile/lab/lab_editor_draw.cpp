@@ -241,15 +241,15 @@ void draw_difference(const LabScene& scene) {
       ImGui::Dummy({text + text_width(Face::mono, kCode, row.text), s.px(kRow)});
       const Box box{{ImGui::GetWindowPos().x, at.y},
                     {ImGui::GetWindowPos().x + ImGui::GetWindowWidth(), at.y + s.px(kRow)}};
-      const ImU32 ink = row.sign == '+' ? colour(s.theme, TensorColour::v) : error_ink();
-      if (row.sign == '+' || row.sign == '-') list->AddRectFilled(box.min, box.max, faded(ink, 0.16F));
+      if (row.sign == '+' || row.sign == '-')
+        list->AddRectFilled(box.min, box.max, side_colour(row.sign == '-' ? 0 : 1, 0.16F));
       if (row.line > 0)
         draw_text_in(list, {at, {at.x + s.px(kNumber), box.max.y}}, Align::right, Face::mono, 11,
                      colour(s.theme, Token::dim), fmt::format("{}", row.line));
       const float y = at.y + s.px((kRow - kCode) / 2);
       if (row.sign == '+' || row.sign == '-')
         draw_text(list, {at.x + s.px(kGutter - 6), y}, Face::mono, kCode, colour(s.theme, Token::text),
-                  std::string_view(&row.sign, 1));
+                  row.sign == '-' ? "−" : "+");
       draw_text(list, {at.x + text, y}, Face::mono, kCode,
                 row.sign == '.' ? colour(s.theme, Token::dim) : text_ink(row.text), row.text);
     }
