@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/graphics/film_name.h"
 #include "app/print/chapter_print.h"
 #include "app/shell/shell.h"
 #include "app/shell/widgets/path_field.h"
@@ -208,6 +209,18 @@ void draw_print_chapter(const Controller& controller, ShellUiState& ui, Commands
   ImGui::EndPopup();
 }
 
+// What would be written over: the file, or the first picture that is there already in the folder.
+std::vector<std::filesystem::path> files_of_steps(const ShellUiState& ui) {
+  const std::filesystem::path path(ui.path);
+  std::error_code error;
+  if (ui.path.empty() || !std::filesystem::is_directory(path, error)) return {path};
+  for (int step = ui.first_step; step <= ui.last_step; ++step)
+    if (std::filesystem::path file = path / picture_of_step(static_cast<std::size_t>(step));
+        std::filesystem::exists(file, error))
+      return {file};
+  return {};
+}
+
 void draw_save_steps(const Controller& controller, ShellUiState& ui, Commands& commands) {
   if (!begin_popup(kSaveSteps)) return;
   const Style& s = style();
@@ -237,9 +250,7 @@ void draw_save_steps(const Controller& controller, ShellUiState& ui, Commands& c
   ImGui::InputFloat(tr("seconds per step"), &ui.seconds_per_step, 0, 0, "%.2g");
   const bool good = ui.first_step >= 1 && ui.last_step <= steps && ui.first_step <= ui.last_step;
   if (!good) error_words(phrase("Use steps from 1 to {}, with the first before the last.", steps));
-  ImGui::Dummy({1, s.px(4)});
-  const bool can = good && !ui.path.empty();
-  if ((popup_buttons(tr("Create"), can) || entered) && can) {
+  if (write_button(files_of_steps(ui), tr("Create"), good && !ui.path.empty(), entered)) {
     commands.emplace_back(SaveSteps{ui.path, static_cast<EventIndex>(ui.first_step - 1),
                                     static_cast<EventIndex>(ui.last_step - 1), ui.seconds_per_step});
     ImGui::CloseCurrentPopup();

@@ -54,7 +54,7 @@ void StepsGif::after(const std::function<Image()>& read, Commands& commands, Log
 }
 
 Result<void> StepsGif::add(const Image& image) {
-  if (!names_gif(wanted_->path)) return write_png(folder_ / fmt::format("step-{:04}.png", now_ + 1), image);
+  if (!names_gif(wanted_->path)) return write_png(folder_ / picture_of_step(std::size_t{now_} + 1), image);
   if (!gif_) {
     auto made = GifWriter::create(image.width, image.height);
     if (!made) return tl::unexpected(made.error());

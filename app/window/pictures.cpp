@@ -166,7 +166,7 @@ Result<void> take_pngs(OffscreenWindow& offscreen_window, const StepSeries& step
   for (EventIndex e = steps.first; e <= steps.last; ++e) {
     if (stop.stop_requested()) return stopped(e - steps.first);
     const Image image = offscreen_window.draw({GoToEvent{e}});
-    if (auto written = write_png(out / fmt::format("step-{:04}.png", e + 1), image); !written) return written;
+    if (auto written = write_png(out / picture_of_step(std::size_t{e} + 1), image); !written) return written;
     done(e - steps.first + 1);
   }
   return ok();

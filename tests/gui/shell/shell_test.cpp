@@ -313,5 +313,33 @@ TEST(Keys, NoLineOfTheSheetRunsUnderTheNextColumn) {
   for (const KeyRow& row : key_table()) EXPECT_LE(text_width(Face::text, 13, row.what), kRoom) << row.what;
 }
 
+// Pictures of steps, too: of a film the file, of a folder each picture in it.
+TEST(Window, PicturesOfStepsAreReplacedOnlyByTheButtonThatSaysSo) {
+  for (const char* there : {"steps.gif", "steps/step-0003.png"}) {
+    TestWindow w;
+    const std::filesystem::path file = w.folder() / there;
+    std::filesystem::create_directories(file.parent_path());
+    put_file(file, "mine");
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      ctx->KeyPress(ImGuiMod_Shift | ImGuiKey_F12);
+      ctx->Yield(2);
+      IM_CHECK(window_shown("Pictures of several steps"));
+      if (file.extension() == ".png") {
+        ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_A);
+        ctx->KeyChars(file.parent_path().string().c_str());
+      }
+      ctx->KeyPress(ImGuiKey_Enter);
+      ctx->Yield(3);
+      IM_CHECK(window_shown("Pictures of several steps"));
+      w.controller().wait();
+      IM_CHECK(get_file(file) == "mine");
+      IM_CHECK(ctx->ItemExists("//$FOCUSED/Replace"));
+      IM_CHECK(!ctx->ItemExists("//$FOCUSED/Create"));
+      ctx->ItemClick("//$FOCUSED/Close");
+      ctx->Yield(2);
+    }));
+  }
+}
+
 }  // namespace
 }  // namespace attn
