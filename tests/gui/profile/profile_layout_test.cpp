@@ -377,5 +377,28 @@ TEST_F(ProfileLayoutTest, NoFigureTouchesItsChange) {
   }
 }
 
+// In a window in which all words have room no tooltip says what stands there anyway; where they are cut, it does.
+TEST_F(ProfileLayoutTest, NoTooltipRepeatsWhatIsShownWhole) {
+  const auto tip_of = [&](Ctx* ctx, const char* in, const char* item) {
+    ctx->SetRef(card(in));
+    ctx->MouseMove(item);
+    ctx->SleepNoSkip(1.2F, 0.1F);
+    bool shown = false;
+    for (const ImGuiWindow* w : ImGui::GetCurrentContext()->Windows)
+      shown |= w->WasActive && !w->Hidden && (w->Flags & ImGuiWindowFlags_Tooltip) != 0;
+    return shown;
+  };
+  open(1920, 1080, 1, ProfilePage::figures);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    for (const char* item : {"Registers per thread", "Threads per block"}) IM_CHECK(!tip_of(ctx, "occupancy", item));
+    for (const char* item : {"L2 hits", "Bank conflicts"}) IM_CHECK(!tip_of(ctx, "bytes", item));
+  }));
+  for (const auto& [width, height] : {std::pair{1920, 1080}, std::pair{1280, 720}}) {
+    open(width, height, 1, ProfilePage::source);
+    const bool cut = height == 720;
+    EXPECT_TRUE(window->run([&](Ctx* ctx) { IM_CHECK_EQ(tip_of(ctx, "profile_mosaic", "mosaic_notes"), cut); }));
+  }
+}
+
 }  // namespace
 }  // namespace attn

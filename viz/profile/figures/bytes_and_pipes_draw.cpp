@@ -94,6 +94,11 @@ TextRuns words_of(const MissingFigures& missing) {
   return {{missing.titles + ": ", Face::text, Token::text, 0, false},
           {missing.reason + ".", Face::text, Token::dim, 0, false}};
 }
+// Whether so many lines end before the words do: what they show needs no tooltip.
+bool is_cut(const TextRuns& words, float width, int lines) {
+  const auto height = [&](int most) { return draw_paragraph(nullptr, {}, width, 12, words, most, false); };
+  return height(lines + 1) > height(lines);
+}
 float missing_height(const MissingFigures& missing, float width) {
   return draw_paragraph(nullptr, {}, width, 12, words_of(missing), kMissingLines, false) + style().px(4);
 }
@@ -111,7 +116,7 @@ void draw_missing(const MissingFigures& missing, float width) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = draw_paragraph(ImGui::GetWindowDrawList(), at, width, 12, words_of(missing), kMissingLines);
   ImGui::InvisibleButton(missing.titles.c_str(), {width, height + s.px(4)});
-  tooltip(missing.titles + ": " + missing.reason + ".");
+  if (is_cut(words_of(missing), width, kMissingLines)) tooltip(missing.titles + ": " + missing.reason + ".");
 }
 
 void draw_line(const BytesLine& line, float width) {
@@ -127,7 +132,7 @@ void draw_line(const BytesLine& line, float width) {
                colour(s.theme, line.available ? Token::text : Token::dim), line.text);
   draw_paragraph(list, {name.max.x + numbers + gap, at.y + s.px(3)}, room, 12, words, kWordLines);
   ImGui::InvisibleButton(line.title.c_str(), {width, height});
-  tooltip(line.title + ": " + line.text + ". " + line.words);
+  if (is_cut(words, room, kWordLines)) tooltip(line.title + ": " + line.text + ". " + line.words);
 }
 
 }  // namespace

@@ -79,6 +79,21 @@ float more_title(const OccupancyScene& scene, float width) {
   return std::max(0.0F, height - line_height(12));
 }
 
+// Each sentence begins a line where its lines then hold them all. Where they hold not even both in one go the first
+// stands alone: the tooltip has the other.
+TextRuns next_lines(const std::string& next, float width) {
+  const auto runs = [](std::string words) { return TextRuns{{std::move(words), Face::text, Token::dim, 0, false}}; };
+  const std::size_t end = next.find(". ");
+  if (end == std::string::npos) return runs(next);
+  std::string broken = next;
+  broken[end + 1] = '\n';
+  const auto fits = [&](const std::string& words) {
+    const auto height = [&](int lines) { return draw_paragraph(nullptr, {}, width, 12, runs(words), lines, false); };
+    return height(kNextLines) >= height(kNextLines + 1);
+  };
+  return runs(fits(broken) ? broken : fits(next) ? next : next.substr(0, end + 1));
+}
+
 // `more`: room for the title's other lines.
 void draw_stair(const Staircase& stair, std::int32_t top, ImVec2 size, float more) {
   const Style& s = style();
@@ -108,22 +123,9 @@ void draw_stair(const Staircase& stair, std::int32_t top, ImVec2 size, float mor
   }
   if (stair.here >= 0) draw_here(stair, scale, ink);
   ImGui::InvisibleButton(stair.title.c_str(), size);
-  if (stair.here >= 0) tooltip(stair.title + ": " + stair.here_text + ". " + stair.next);
-}
-
-// Each sentence begins a line where its lines then hold them all. Where they hold not even both in one go the first
-// stands alone: the tooltip has the other.
-TextRuns next_lines(const std::string& next, float width) {
-  const auto runs = [](std::string words) { return TextRuns{{std::move(words), Face::text, Token::dim, 0, false}}; };
-  const std::size_t end = next.find(". ");
-  if (end == std::string::npos) return runs(next);
-  std::string broken = next;
-  broken[end + 1] = '\n';
-  const auto fits = [&](const std::string& words) {
-    const auto height = [&](int lines) { return draw_paragraph(nullptr, {}, width, 12, runs(words), lines, false); };
-    return height(kNextLines) >= height(kNextLines + 1);
-  };
-  return runs(fits(broken) ? broken : fits(next) ? next : next.substr(0, end + 1));
+  // What stands under it needs no tooltip.
+  const bool cut = next_lines(stair.next, size.x).front().text.size() < stair.next.size();
+  if (stair.here >= 0 && cut) tooltip(stair.title + ": " + stair.here_text + ". " + stair.next);
 }
 
 }  // namespace

@@ -338,20 +338,26 @@ void draw_foot(ImDrawList* list, const MosaicScene& scene, const Box& line, int 
   constexpr float kSize = kNoteText, kLeast = 120;  // logical pixels that are worth the beginning of a sentence
   const ImU32 ink = colour(s.theme, Token::dim);
   const bool other = !scene.parts.empty();
-  ImGui::SetCursorScreenPos(line.min);
-  ImGui::InvisibleButton("mosaic_notes", {line.width(), line.height() + s.px(kRule) * static_cast<float>(rule)});
-  tooltip((other ? scene.other_words + "\n" : "") + scene.notes + "\n" + scene.rule);
+  std::string cut;  // what is not to be seen whole
+  const auto shown = [&](const std::string& whole, float room) {
+    const std::string words = room < s.px(kLeast) ? std::string() : fitted_text(Face::text, kSize, whole, room);
+    if (words != whole) cut += (cut.empty() ? "" : "\n") + whole;
+    return words;
+  };
   float left = line.min.x;
   if (other) {
-    const std::string words = fitted_text(Face::text, kSize, scene.other_words, line.width());
+    const std::string words = shown(scene.other_words, line.width());
     draw_text_in(list, line, Align::left, Face::text, kSize, ink, words);
     left += text_width(Face::text, kSize, words) + s.px(14);
   }
-  if (const float room = line.max.x - left; room >= s.px(kLeast))
-    draw_text_in(list, {{left, line.min.y}, line.max}, other ? Align::right : Align::left, Face::text, kSize, ink,
-                 fitted_text(Face::text, kSize, rule > 0 ? scene.notes : scene.rule, room));
+  if (rule == 0) shown(scene.notes, 0);
+  draw_text_in(list, {{left, line.min.y}, line.max}, other ? Align::right : Align::left, Face::text, kSize, ink,
+               shown(rule > 0 ? scene.notes : scene.rule, line.max.x - left));
   const TextRuns words{{scene.rule, Face::text, Token::dim, 0, false}};
   if (rule > 0) draw_paragraph(list, {line.min.x, line.max.y}, line.width(), kSize, words, rule);
+  ImGui::SetCursorScreenPos(line.min);
+  ImGui::InvisibleButton("mosaic_notes", {line.width(), line.height() + s.px(kRule) * static_cast<float>(rule)});
+  if (!cut.empty()) tooltip(cut);
 }
 
 }  // namespace

@@ -77,7 +77,9 @@ ImU32 change_ink(const ProfileFigure& f) {
 std::string figure_tip(const ProfileFigure& f) {
   std::string tip = f.label + ": " + f.text;
   if (!f.other.empty()) tip += phrase("\nreference: {}", f.other);
-  if (!f.change.text.empty()) tip += fmt::format("\n{}: {}", f.change.text, f.change.noise_words);
+  // Of two that are the same no noise is exceeded.
+  const bool same = f.change.text == tr("same") && f.change.noise == Noise::beyond;
+  if (!f.change.text.empty()) tip += "\n" + f.change.text + (same ? "" : ": " + f.change.noise_words);
   return tip + "\n" + f.tip;
 }
 

@@ -54,9 +54,7 @@ void each_by_problem(const PipelineScene& scene, bool below, Item item) {
 }
 
 bool menu_item(const PipelineScene::Choice& c, bool on) {
-  const bool pressed = ImGui::Selectable(fmt::format("{}##{}", c.words, c.id).c_str(), on);
-  tooltip(c.tip);
-  return pressed && !on;
+  return ImGui::Selectable(fmt::format("{}##{}", c.words, c.id).c_str(), on) && !on;
 }
 
 void draw_shown(const PipelineScene& scene, const Box& line, float left, float width, Commands& commands) {
