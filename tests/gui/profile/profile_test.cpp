@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "imgui_internal.h"
 #include "profiling/session/run.h"
 #include "tests/gui/drawn_text.h"
@@ -19,6 +21,7 @@
 #include "tests/viz/profile/profile_rows.h"
 #include "tests/viz/profile/toy_counts.h"
 #include "tests/viz/profile/toy_kernel.h"
+#include "viz/state/run_words.h"
 
 namespace attn {
 namespace {
@@ -278,6 +281,35 @@ TEST_P(ProfileSizeTest, FitsItsWindowWithTheSourceOpen) {
 INSTANTIATE_TEST_SUITE_P(Sizes, ProfileSizeTest,
                          ::testing::Values(Sizes{1280, 720, 1}, Sizes{1440, 900, 1}, Sizes{1920, 1080, 1},
                                            Sizes{1440, 900, 2}, Sizes{1440, 900, 3}));
+
+// Bench draws all runs, Profile one of them: its bar says of how many.
+TEST_F(ProfileTest, OfSeveralRunsTheBarSaysThatOneIsShown) {
+  open();
+  std::vector<ListedRun> runs(2);
+  for (ListedRun& run : runs) {
+    run.run = new_run("");
+    run.run.id = &run == runs.data() ? "00000000000000a1" : "00000000000000b2";
+    run.run.rows.push_back(profile_test::h100_row("flash_simt", 61000));
+  }
+  window->controller().show(runs, nullptr);
+  for (const ListedRun& run : runs) window->controller().update({ShowRun{run.run.id, true}});
+  // Of the texts in the frame those that end so.
+  const auto said = [&] {
+    window->draw_frames(3);
+    const DrawnText drawn;
+    window->draw_frames(2);
+    std::vector<std::string> all;
+    for (const std::string& text : drawn.texts())
+      if (text.ends_with(" runs")) all.push_back(text);
+    return all;
+  };
+  // That of open() may be among them.
+  const std::size_t shown = shown_runs(state().document.runs, window->controller().model()).size();
+  ASSERT_GE(shown, 2U);
+  EXPECT_EQ(said(), std::vector{fmt::format("1 of {} runs", shown)});
+  window->controller().update({ChooseWorkspace{Workspace::bench}});
+  EXPECT_EQ(said(), std::vector{fmt::format("{} runs", shown)});
+}
 
 }  // namespace
 }  // namespace attn
