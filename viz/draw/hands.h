@@ -26,6 +26,12 @@ constexpr bool is_upright_phone(float width, float height) {
   return width < kWidest && height >= kLowest;
 }
 
+// Of one that lies on its side: so low that what stands below one another on others stands side by side.
+constexpr bool is_lying_phone(float width, float height) {
+  constexpr float kNarrowest = 560, kLower = 380;
+  return width >= kNarrowest && height < kLower;
+}
+
 // While it lives the lines of menus and lists that Dear ImGui lays out, and its buttons, have a finger's size.
 class FingerSized {
  public:

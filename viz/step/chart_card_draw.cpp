@@ -6,14 +6,22 @@
 
 #include <fmt/format.h>
 
+#include "imgui.h"
 #include "kernels/base/text.h"
 #include "viz/draw/hands.h"
+#include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/bars/bars_draw.h"
 #include "viz/step/charts/chart_card.h"
 #include "viz/step/charts/traffic_draw.h"
+#include "viz/step/facts/side_by_side.h"
+#include "viz/step/step_cache.h"
 #include "viz/step/step_ui_state.h"
+#include "viz/step/timeline/heads_draw.h"
+#include "viz/step/timeline/map_draw.h"
+#include "viz/step/timeline/timeline_draw.h"
+#include "viz/step/timeline/transport_draw.h"
 
 namespace attn {
 namespace {
@@ -149,6 +157,101 @@ void draw_chart_card(const ChartCard& card, const Box& box) {
   Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(12)}};
   in.min.y = draw_tabs(card, in);
   draw_chart(shown_of(card), card, in);
+}
+
+// ---- the timeline
+
+namespace {
+
+DragPlace drag_place(const Box& box) {
+  return {box.min.x, box.min.y, box.max.x, box.max.y};
+}
+
+// What the timeline has no room for in a low window, or between a phone's edges.
+void draw_more_popup(const Box& chip, const SideBySideView& view, const TimelineScene& scene, bool map) {
+  const Style& s = style();
+  constexpr float kWidth = 300, kPad = 12, kLine = 36, kMap = 84;
+  const float marks = transport_marks_height(), height = marks + kPad + kLine + (map ? kPad + kMap : 0);
+  const float edge = ImGui::GetMainViewport()->Size.x - s.px(kWidth + 3 * kPad);
+  ImGui::SetNextWindowPos({std::max(0.0F, std::min(chip.min.x, edge)), chip.min.y - s.px(6)}, ImGuiCond_Always, {0, 1});
+  ImGui::SetNextWindowSize({s.px(kWidth + 2 * kPad), s.px(height + 2 * kPad)});
+  if (!ImGui::BeginPopup("##timeline_more_popup", ImGuiWindowFlags_NoMove)) return;
+  const ImVec2 corner = ImGui::GetWindowPos();
+  const float left = corner.x + s.px(kPad), right = left + s.px(kWidth);
+  float y = corner.y + s.px(kPad);
+  draw_transport_marks({{left, y}, {right, y + s.px(marks)}}, view.state, scene, view.commands);
+  y += s.px(marks + kPad);
+  const Box line{{left + s.px(4), y}, {right - s.px(4), y + s.px(kLine)}};
+  draw_scrubber(line, scene, view.commands);
+  view.ui.dragged.push_back(drag_place(line.grown(s.px(8))));
+  y += s.px(kLine + kPad);
+  if (map)
+    draw_step_map({{left, y}, {right, y + s.px(kMap)}}, map_scene(view.rec, view.at), view.rec, view.at, view.commands);
+  ImGui::EndPopup();
+}
+
+void draw_map_and_heads(const SideBySideView& view, const Box& in, float width, float& x) {
+  const auto& [rec, at, state, ui, cache, commands] = view;
+  const Style& s = style();
+  const float map = width >= 1100 ? 190 : 110;
+  const Box map_box{{x, in.min.y - s.px(6)}, {x + s.px(map), in.max.y}};
+  if (ui.hidden.map)
+    draw_veiled_words(ImGui::GetWindowDrawList(), map_box, ui.hidden.map_later);
+  else
+    draw_step_map(map_box, map_scene(rec, at), rec, at, commands);
+  x += s.px(map + 14);
+  if (rec.problem.B * rec.problem.Hq <= 1) return;
+  const float heads = heads_width(cache.heads);
+  draw_head_picker({{x, in.min.y - s.px(4)}, {x + heads, in.max.y + s.px(4)}}, cache.heads, rec, at,
+                   state.document.selection, commands);
+  x += heads + s.px(18);
+}
+
+}  // namespace
+
+void draw_timeline_card(const Box& box, const SideBySideView& view, bool page) {
+  constexpr float kBeside = 500, kLanesBeside = 660, kTwoLines = 110, kTrack = 30;  // logical
+  const bool low = box.height() < style().px(kTwoLines);
+  const float beside = side_by_side_of(view.rec).track != nullptr ? kLanesBeside : kBeside;
+  const bool phone =
+      (page && (!low || box.width() < style().px(kBeside))) || (by_touch() && !low && box.width() < style().px(beside));
+  const auto& [rec, at, state, ui, cache, commands] = view;
+  const HiddenAnswers& hidden = ui.hidden;
+  const Style& s = style();
+  draw_card(ImGui::GetWindowDrawList(), box);
+  TimelineScene scene = timeline_scene(rec, at, cache.marks, state.view.step.bookmarks);
+  if (hidden.on || hidden.map) hide_after(scene, hidden.on ? hidden.horizon : at.event, hidden.map);
+  const float side = s.px(phone ? 10 : 16), above = s.px(phone ? 8 : 12);
+  const Box in{{box.min.x + side, box.min.y + above}, {box.max.x - side, box.max.y - s.px(8)}};
+  const bool buttons_only = !phone && in.width() < s.px(transport_size(0).width);  // no room beside a track
+  const TransportSize size = transport_size(phone || buttons_only ? in.width() / s.scale : 0);
+  const Box buttons =
+      phone ? Box{{in.min.x, in.max.y - s.px(size.row)}, in.max} : Box{in.min, {in.min.x + s.px(size.width), in.max.y}};
+  Box more{};
+  if (draw_transport(buttons, state, scene, commands, size, more)) ImGui::OpenPopup("##timeline_more_popup");
+  draw_more_popup(more, view, scene, !hidden.map);
+  if (buttons_only || (phone && buttons.min.y - in.min.y < s.px(kTrack))) return;
+  float x = in.min.x + (phone ? 0 : s.px(size.width + 14));
+  const float bottom = phone ? buttons.min.y - s.px(6) : in.max.y, width = box.width() / s.scale;
+  if (const auto track = side_by_side_of(rec).track) return track(view, {{x, in.min.y}, {in.max.x, bottom}});
+  if (!phone && width >= 760) draw_map_and_heads(view, in, width, x);
+  const Box track{{x, in.min.y}, {in.max.x, bottom}};
+  draw_track(track, scene, commands);
+  ui.dragged.push_back(drag_place(track));
+}
+
+void draw_veiled_words(ImDrawList* list, const Box& box, bool later) {
+  draw_dashed(list, box, colour_of(Token::faint));
+  draw_text_in(list, box, Align::centre, Face::text, 13, colour_of(Token::dim),
+               fitted_text(Face::text, 13, later ? tr("for a later question") : tr("after your answer"), box.width()));
+}
+
+void draw_veiled_card(ImDrawList* list, const Box& box, const char* title, bool later) {
+  const Style& s = style();
+  draw_card(list, box);
+  draw_text(list, {box.min.x + s.px(16), box.min.y + s.px(12)}, Face::bold, 14, colour_of(Token::text), title);
+  draw_veiled_words(list, {{box.min.x + s.px(16), box.min.y + s.px(40)}, {box.max.x - s.px(16), box.max.y - s.px(16)}},
+                    later);
 }
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// The card of charts beside HBM traffic, drawn: one chart at a time, named by the tabs on top.
+// The card of charts beside HBM traffic, drawn: one chart at a time, named by the tabs on top. And the timeline's card.
 #pragma once
 
 #include <string>
@@ -42,5 +42,12 @@ void draw_charts_chip(const ChartCard& card, const SideBySideView& view, const B
 void draw_chart_card(const ChartCard& card, const Box& box);
 // One chart below its card's title; by the table of viz/step/chart_table_draw.cpp.
 void draw_chart(StepChart chart, const ChartCard& card, const Box& in);
+
+// Buttons, map and heads, and the track. `page`: of a phone. The track has the whole width there, and what is pressed
+// stands in a line below it; so it is under a finger wherever it has little room beside that.
+void draw_timeline_card(const Box& box, const SideBySideView& view, bool page);
+// In place of what a question is about. `later`: a later one.
+void draw_veiled_words(ImDrawList* list, const Box& box, bool later);
+void draw_veiled_card(ImDrawList* list, const Box& box, const char* title, bool later);
 
 }  // namespace attn

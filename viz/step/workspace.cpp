@@ -31,10 +31,6 @@
 #include "viz/step/step_cache.h"
 #include "viz/step/tiles/pointed.h"
 #include "viz/step/tiles/tiles_draw.h"
-#include "viz/step/timeline/heads_draw.h"
-#include "viz/step/timeline/map_draw.h"
-#include "viz/step/timeline/timeline_draw.h"
-#include "viz/step/timeline/transport_draw.h"
 
 namespace attn {
 namespace {
@@ -79,97 +75,6 @@ float draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
   ImGui::Dummy({inside.width(), height});
   ImGui::EndPopup();
   return box.min.x;
-}
-
-// In place of what a question is about.
-void draw_veiled_words(ImDrawList* list, const Box& box, bool later) {
-  draw_dashed(list, box, colour_of(Token::faint));
-  draw_text_in(list, box, Align::centre, Face::text, 13, colour_of(Token::dim),
-               fitted_text(Face::text, 13, later ? tr("for a later question") : tr("after your answer"), box.width()));
-}
-
-void draw_veiled_card(ImDrawList* list, const Box& box, const char* title, bool later) {
-  const Style& s = style();
-  draw_card(list, box);
-  draw_text(list, {box.min.x + s.px(16), box.min.y + s.px(12)}, Face::bold, 14, colour_of(Token::text), title);
-  draw_veiled_words(list, {{box.min.x + s.px(16), box.min.y + s.px(40)}, {box.max.x - s.px(16), box.max.y - s.px(16)}},
-                    later);
-}
-
-DragPlace drag_place(const Box& box) {
-  return {box.min.x, box.min.y, box.max.x, box.max.y};
-}
-
-// What the timeline has no room for in a low window, or between a phone's edges.
-void draw_more_popup(const Box& chip, const SideBySideView& view, const TimelineScene& scene, bool map) {
-  const Style& s = style();
-  constexpr float kWidth = 300, kPad = 12, kLine = 36, kMap = 84;
-  const float marks = transport_marks_height(), height = marks + kPad + kLine + (map ? kPad + kMap : 0);
-  const float edge = ImGui::GetMainViewport()->Size.x - s.px(kWidth + 3 * kPad);
-  ImGui::SetNextWindowPos({std::max(0.0F, std::min(chip.min.x, edge)), chip.min.y - s.px(6)}, ImGuiCond_Always, {0, 1});
-  ImGui::SetNextWindowSize({s.px(kWidth + 2 * kPad), s.px(height + 2 * kPad)});
-  if (!ImGui::BeginPopup("##timeline_more_popup", ImGuiWindowFlags_NoMove)) return;
-  const ImVec2 corner = ImGui::GetWindowPos();
-  const float left = corner.x + s.px(kPad), right = left + s.px(kWidth);
-  float y = corner.y + s.px(kPad);
-  draw_transport_marks({{left, y}, {right, y + s.px(marks)}}, view.state, scene, view.commands);
-  y += s.px(marks + kPad);
-  const Box line{{left + s.px(4), y}, {right - s.px(4), y + s.px(kLine)}};
-  draw_scrubber(line, scene, view.commands);
-  view.ui.dragged.push_back(drag_place(line.grown(s.px(8))));
-  y += s.px(kLine + kPad);
-  if (map)
-    draw_step_map({{left, y}, {right, y + s.px(kMap)}}, map_scene(view.rec, view.at), view.rec, view.at, view.commands);
-  ImGui::EndPopup();
-}
-
-void draw_map_and_heads(const SideBySideView& view, const Box& in, float width, float& x) {
-  const auto& [rec, at, state, ui, cache, commands] = view;
-  const Style& s = style();
-  const float map = width >= 1100 ? 190 : 110;
-  const Box map_box{{x, in.min.y - s.px(6)}, {x + s.px(map), in.max.y}};
-  if (ui.hidden.map)
-    draw_veiled_words(ImGui::GetWindowDrawList(), map_box, ui.hidden.map_later);
-  else
-    draw_step_map(map_box, map_scene(rec, at), rec, at, commands);
-  x += s.px(map + 14);
-  if (rec.problem.B * rec.problem.Hq <= 1) return;
-  const float heads = heads_width(cache.heads);
-  draw_head_picker({{x, in.min.y - s.px(4)}, {x + heads, in.max.y + s.px(4)}}, cache.heads, rec, at,
-                   state.document.selection, commands);
-  x += heads + s.px(18);
-}
-
-// `page`: of a phone. The track has the whole width there, and what is pressed stands in a line below it; so it is
-// under a finger wherever it has little room beside that.
-void draw_timeline_card(const Box& box, const SideBySideView& view, bool page) {
-  constexpr float kBeside = 500, kLanesBeside = 660, kTwoLines = 110;  // logical
-  const bool low = box.height() < style().px(kTwoLines);
-  const float beside = side_by_side_of(view.rec).track != nullptr ? kLanesBeside : kBeside;
-  const bool phone = page || (by_touch() && !low && box.width() < style().px(beside));
-  const auto& [rec, at, state, ui, cache, commands] = view;
-  const HiddenAnswers& hidden = ui.hidden;
-  const Style& s = style();
-  draw_card(ImGui::GetWindowDrawList(), box);
-  TimelineScene scene = timeline_scene(rec, at, cache.marks, state.view.step.bookmarks);
-  if (hidden.on || hidden.map) hide_after(scene, hidden.on ? hidden.horizon : at.event, hidden.map);
-  const float side = s.px(phone ? 10 : 16), above = s.px(phone ? 8 : 12);
-  const Box in{{box.min.x + side, box.min.y + above}, {box.max.x - side, box.max.y - s.px(8)}};
-  const bool buttons_only = !phone && in.width() < s.px(transport_size(0).width);  // no room beside a track
-  const TransportSize size = transport_size(phone || buttons_only ? in.width() / s.scale : 0);
-  const Box buttons =
-      phone ? Box{{in.min.x, in.max.y - s.px(size.row)}, in.max} : Box{in.min, {in.min.x + s.px(size.width), in.max.y}};
-  Box more{};
-  if (draw_transport(buttons, state, scene, commands, size, more)) ImGui::OpenPopup("##timeline_more_popup");
-  draw_more_popup(more, view, scene, !hidden.map);
-  if (buttons_only) return;
-  float x = in.min.x + (phone ? 0 : s.px(size.width + 14));
-  const float bottom = phone ? buttons.min.y - s.px(6) : in.max.y, width = box.width() / s.scale;
-  if (const auto track = side_by_side_of(rec).track) return track(view, {{x, in.min.y}, {in.max.x, bottom}});
-  if (!phone && width >= 760) draw_map_and_heads(view, in, width, x);
-  const Box track{{x, in.min.y}, {in.max.x, bottom}};
-  draw_track(track, scene, commands);
-  ui.dragged.push_back(drag_place(track));
 }
 
 struct StripPlace {
@@ -228,24 +133,51 @@ bool has_letters(const StepFocus& look) {
   return look.names_statistics() || look.names_tiles() || look.has(StepPart::k) || look.has(StepPart::v);
 }
 
-// The bars over a run that is wrong, and over a GPU's; their room is taken from `all`.
-GpuBarScene draw_run_bars(const State& state, const Model& model, StepUiState& ui, Box& all, Commands& commands) {
+// The bars over a run that is wrong, and over a GPU's.
+struct RunBars {
+  WrongRunScene wrong;
+  GpuBarScene gpu;
+};
+
+RunBars run_bars(const State& state, const Model& model, StepUiState& ui) {
   const bool one = ui.only && *ui.only != StepPanel::run, alone = ui.alone || ui.only;
-  if (const WrongRunScene wrong = wrong_run_scene(state, model, ui.hidden.on); wrong.shown && !one) {
-    const float height = wrong_run_height(wrong, all.width());
-    draw_wrong_run({all.min, {all.max.x, all.min.y + height}}, wrong, commands);
-    all.min.y += height + style().px(kStepGutter);
-  }
+  RunBars bars{wrong_run_scene(state, model, ui.hidden.on), {}};
+  bars.wrong.shown = bars.wrong.shown && !one;
   const bool own = model.recording->gpu && !ui.hidden.on && !alone;  // a GPU's run, and no lesson
-  GpuBarScene bar = own ? gpu_bar_scene(state, *model.recording, ui.cache->cpu_comparison()) : GpuBarScene{};
-  if (bar.shown) {
-    constexpr float kLow = 620;  // logical
-    const bool low = all.height() < style().px(kLow);
-    const float height = gpu_bar_height(bar, all.width(), low);
-    draw_gpu_bar({all.min, {all.max.x, all.min.y + height}}, bar, low, commands);
+  if (own) bars.gpu = gpu_bar_scene(state, *model.recording, ui.cache->cpu_comparison());
+  return bars;
+}
+
+bool is_low_for_bars(const Box& all) {
+  constexpr float kLow = 620;  // logical
+  return all.height() < style().px(kLow);
+}
+
+float run_bars_height(const RunBars& bars, const Box& all) {
+  const float gutter = style().px(kStepGutter);
+  return (bars.wrong.shown ? wrong_run_height(bars.wrong, all.width()) + gutter : 0) +
+         (bars.gpu.shown ? gpu_bar_height(bars.gpu, all.width(), is_low_for_bars(all)) + gutter : 0);
+}
+
+// Their room is taken from `all`.
+void draw_run_bars(const RunBars& bars, Box& all, Commands& commands) {
+  if (bars.wrong.shown) {
+    const float height = wrong_run_height(bars.wrong, all.width());
+    draw_wrong_run({all.min, {all.max.x, all.min.y + height}}, bars.wrong, commands);
     all.min.y += height + style().px(kStepGutter);
   }
-  return bar;
+  if (bars.gpu.shown) {
+    const bool low = is_low_for_bars(all);
+    const float height = gpu_bar_height(bars.gpu, all.width(), low);
+    draw_gpu_bar({all.min, {all.max.x, all.min.y + height}}, bars.gpu, low, commands);
+    all.min.y += height + style().px(kStepGutter);
+  }
+}
+
+// Where they would leave the tiles too little they are scrolled with them.
+bool has_bars_on_page(const RunBars& bars, const Box& all, bool lying, bool phone) {
+  constexpr float kLeast = 400;  // logical: of what stays and tiles
+  return lying || (phone && all.height() - run_bars_height(bars, all) < style().px(kLeast));
 }
 
 // What the panels of a frame are drawn from.
@@ -265,10 +197,14 @@ bool has_words_below(StepChart chart) {
 
 // How much of a phone's tiles is in sight at once.
 float tiles_seen(const StepAreas& phone) {
-  return std::max(phone.page.height(), style().px(kScrolledTiles));
+  constexpr float kLying = 200;  // logical
+  const bool lies = phone.page.width() > phone.page.height();
+  return std::max(phone.page.height(), style().px(lies ? kLying : kScrolledTiles));
 }
 
-StepAreas areas_of(const StepFrame& f, const TilesScene& tiles, bool phone, const PointedScene* spelled) {
+// `bars`: on the page.
+StepAreas areas_of(const StepFrame& f, const TilesScene& tiles, bool phone, const RunBars* bars,
+                   const PointedScene* spelled) {
   const StepUiState& ui = f.view.ui;
   if (!phone && ui.only && *ui.only != StepPanel::run) return panel_areas(f.all, *ui.only);
   if (!phone) {
@@ -278,16 +214,16 @@ StepAreas areas_of(const StepFrame& f, const TilesScene& tiles, bool phone, cons
       areas.tiles.max.y = areas.tiles.min.y + fragments_card_height(areas.tiles.width());
     return areas;
   }
-  StepAreas areas = phone_areas(f.all, side_by_side_of(f.view.rec).track != nullptr, ui.only);
+  StepAreas areas = phone_areas(f.all, f.room, ui.only);
   const Box& page = areas.page;
   const float least = tiles_seen(areas);
   const SideBySide& way = side_by_side_of(f.view.rec);
-  fill_phone_page(areas, f.room,
+  fill_phone_page(areas, f.room, bars != nullptr ? run_bars_height(*bars, page) : 0,
                   f.fragments ? fragments_card_height(page.width())
                   : way.tiles ? std::max(least, style().px(way.tiles_height(f.view.rec)))
-                              : phone_tiles_height(tiles, page.width(), least));
+                              : phone_tiles_height(tiles, f.view.rec, f.room.look, page.width(), least));
   if (f.fragments) areas.has_bottom = areas.has_traffic = false;
-  if (spelled != nullptr) areas.page.max.y -= spelled_height(*spelled, f.all.width()) + style().px(kPhoneGutter);
+  if (spelled != nullptr) areas.page.max.y -= spelled_height(*spelled, page.width()) + style().px(kPhoneGutter);
   return areas;
 }
 
@@ -338,6 +274,26 @@ void draw_body(const StepFrame& f, const StepAreas& areas, const TilesPanel& pan
   if (areas.has_bottom && !f.fragments) draw_bottom(ImGui::GetWindowDrawList(), areas, f.charts, view);
 }
 
+// Where the page begins that is drawn anew: of another beat, or back in Step.
+void begin_at(const StepAreas& areas, StepUiState& ui, EventIndex now) {
+  if (areas.phone && ImGui::IsWindowAppearing()) {
+    ImGui::SetScrollY(0);
+    ui.page.step.reset();
+  }
+  if (!areas.phone && ui.page.differs(ui.look, now)) ImGui::SetScrollY(style().px(kScrolledTiles));
+}
+
+Box box_below(const Box& page, const PointedScene& spelled) {
+  const float top = page.max.y + style().px(kPhoneGutter);
+  return {{page.min.x, top}, {page.max.x, top + spelled_height(spelled, page.width())}};
+}
+
+// What a lesson speaks of stands beside its card.
+bool is_tablet(const Box& all, const Recording& rec) {
+  constexpr float kTablet = 560;  // logical, so high
+  return by_touch() && all.height() >= style().px(kTablet) && side_by_side_of(rec).tiles == nullptr;
+}
+
 }  // namespace
 
 void draw_step(const State& state, const Model& model, StepUiState& ui, Commands& commands) {
@@ -358,14 +314,19 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   const Selection& selection = state.document.selection;
   cache.follow(shown, shown_step(rec, now, selection.row));
   ui.tiles.follow(model.recording);
-  const bool upright = is_upright_phone(all.width() / style().scale, all.height() / style().scale);
-  const GpuBarScene bar = draw_run_bars(state, model, ui, all, commands);
+  const float width = all.width() / style().scale, height = all.height() / style().scale;
+  const bool lying = by_touch() && is_lying_phone(width, height) && !ui.alone && !ui.only;
+  const bool on_phone = lying || is_upright_phone(width, height);
+  const RunBars bars = run_bars(state, model, ui);
+  const bool bars_on_page = has_bars_on_page(bars, all, lying, on_phone && !ui.alone && !ui.only);
+  if (!bars_on_page) draw_run_bars(bars, all, commands);
   const StepFocus look = seen_of(ui.look, ui.hidden);
   // Sentence, charts and timeline are the formulas'; the tiles alone have what the kernel held.
-  const Recording& held_run = bar.raw ? *model.recording : rec;
-  const TensorScales& scales = bar.raw ? cache.held_scales(model.recording) : cache.scales;
+  const Recording& held_run = bars.gpu.raw ? *model.recording : rec;
+  const TensorScales& scales = bars.gpu.raw ? cache.held_scales(model.recording) : cache.scales;
   TilesScene tiles = tiles_at(held_run, now, state, scales);
   if (ui.hidden.on) keep_answers_back(tiles);
+  fold_tiles(tiles, look);
   const StepPlace at = place_of(rec, now, selection);
   // Beside a question it could be the answer.
   const bool unsubtracted = !rec.options.subtract_max && order_look(rec.order).undivided;
@@ -383,36 +344,28 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
                       by_touch(),
                       has_words_below(state.view.step.chart)};
   const StepFrame frame{problem, view, charts, room, all, shows_fragments(state, rec) && !ui.hidden.on};
-  // What a lesson speaks of stands beside its card.
-  constexpr float kTablet = 560;  // logical, so high
-  const bool tablet = by_touch() && all.height() >= style().px(kTablet) && side_by_side_of(rec).tiles == nullptr;
-  const bool paged =
-      upright || (tablet && !frame.fragments && page_has_more_numbers(tiles, held_run, step_areas(all, room).tiles));
-  const bool phone =
-      (paged && !room.alone && look.parts.none() && !ui.hidden.on) || is_phone_figure(frame, tiles, held_run);
+  const bool paged = on_phone || (is_tablet(all, rec) && !frame.fragments &&
+                                  page_has_more_numbers(tiles, held_run, step_areas(all, room).tiles));
+  const bool lesson = look.parts.any() || ui.hidden.on;
+  const bool phone = (!room.alone && (lesson ? on_phone : paged)) || is_phone_figure(frame, tiles, held_run);
   // Beside a question the value in fp64 could be its answer.
-  const ExactTile* exact = bar.raw || ui.hidden.on ? nullptr : cache.bounds();
+  const ExactTile* exact = bars.gpu.raw || ui.hidden.on ? nullptr : cache.bounds();
   std::optional<PointedScene> spelled;
   if (phone && selection.col >= 0 && !frame.fragments && side_by_side_of(rec).tiles == nullptr)
     if (const auto pointed = pointed_cell(tiles, state, ui.tiles))
       spelled = pointed_scene(held_run, tiles, *pointed, exact);
-  StepAreas areas = areas_of(frame, tiles, phone, spelled ? &*spelled : nullptr);
+  StepAreas areas = areas_of(frame, tiles, phone, bars_on_page ? &bars : nullptr, spelled ? &*spelled : nullptr);
   if (areas.phone) draw_head(frame, areas, commands);
-  if (areas.scrolls) begin_page(areas);
-  if (areas.scrolls && !areas.phone && ui.page.differs(ui.look, state.view.step.cursor))
-    ImGui::SetScrollY(style().px(kScrolledTiles));
+  if (areas.scrolls) begin_page(areas), begin_at(areas, ui, state.view.step.cursor);
+  if (bars_on_page) draw_run_bars(bars, areas.bars, commands);
   if (areas.has_problem) draw_problem_panel(problem, areas.problem, true);
   if (!areas.phone) draw_head(frame, areas, commands);
-  const float seen = phone ? tiles_seen(phone_areas(all, side_by_side_of(rec).track != nullptr, ui.only)) : 0;
+  const float seen = phone ? tiles_seen(phone_areas(all, room, ui.only)) : 0;
   draw_body(frame, areas, {held_run, exact, scales, state, ui.tiles, commands, look, ui.hidden.on, seen}, tiles);
-  if (areas.phone) show_made_tiles(ui.page, ui.tiles, now, selection, areas.page);
+  if (areas.phone && areas.has_tiles) show_made_tiles(ui.page, ui.tiles, now, selection, areas.page);
   if (areas.phone) fade_where_more();
   if (areas.scrolls) end_page(areas);
-  if (spelled) {
-    const float top = areas.page.max.y + style().px(kPhoneGutter);
-    draw_spelled({{all.min.x, top}, {all.max.x, top + spelled_height(*spelled, all.width())}}, *spelled, selection,
-                 commands);
-  }
+  if (spelled) draw_spelled(box_below(areas.page, *spelled), *spelled, selection, commands);
   if (areas.has_timeline) draw_timeline_card(areas.timeline, view, areas.phone);
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy(size);

@@ -122,40 +122,85 @@ StepAreas panel_areas(const Box& all, StepPanel panel) {
   return a;
 }
 
-StepAreas phone_areas(const Box& all, bool lanes, std::optional<StepPanel> only) {
+namespace {
+
+// What stays has a column of its own; lanes, and the timeline alone, are a line below the page.
+void lie_down(StepAreas& a, const Box& all, float timeline, bool lanes) {
+  constexpr float kLine = 68, kButtons = 60, kSlim = 260, kLeastStrip = 140, kLeastSlim = 170;  // logical
+  const Style& s = style();
+  const float gutter = s.px(kPhoneGutter), width = all.width() / s.scale, height = all.height() / s.scale;
+  a.page = a.strip = a.timeline = all;
+  const float column = std::clamp(width * 0.33F, 240.0F, 280.0F);
+  if (a.has_strip) a.strip.max.x = all.min.x + s.px(column), a.page.min.x = a.strip.max.x + gutter;
+  if (!a.has_timeline) return;
+  if (!a.has_strip || lanes) {
+    a.timeline.min.y = all.max.y - s.px(kLine);
+    a.page.max.y = a.strip.max.y = a.timeline.min.y - gutter;
+    return;
+  }
+  // The sentence is the point: where the track leaves too little for it the buttons stand alone.
+  if (height - timeline - kPhoneGutter < (column < kSlim ? kLeastSlim : kLeastStrip)) timeline = kButtons;
+  a.timeline = {{all.min.x, all.max.y - s.px(timeline)}, {a.strip.max.x, all.max.y}};
+  a.strip.max.y = a.timeline.min.y - gutter;
+}
+
+}  // namespace
+
+StepAreas phone_areas(const Box& all, const StepRoom& room, std::optional<StepPanel> only) {
   const Style& s = style();
   StepAreas a;
   a.phone = a.scrolls = true;
   a.has_chart = !only;
+  a.has_traffic = !only;
   if (only == StepPanel::tiles) {
     a.has_strip = a.has_timeline = false;
     a.page = all;
     return a;
   }
+  const SideBySide& way = side_by_side_of(room.rec);
+  const bool traffic = room.look.has(StepPart::traffic) && way.card == nullptr;
+  fold(a, room.look, room.look.has(StepPart::chart) || traffic, false, way);
+  a.has_traffic = a.has_traffic && traffic;
   const float width = all.width() / s.scale, height = all.height() / s.scale;
-  a.strip = {all.min, {all.max.x, all.min.y + s.px(width < kTwoTabLines ? kPhoneStrip : strip_height(width, height))}};
-  a.timeline = {{all.min.x, all.max.y - s.px(kPhoneTimeline + (lanes ? kPhoneLanes : 0))}, all.max};
-  a.page = {{all.min.x, a.strip.max.y + s.px(kPhoneGutter)}, {all.max.x, a.timeline.min.y - s.px(kPhoneGutter)}};
+  const float strip = width < kTwoTabLines ? kPhoneStrip : strip_height(width, height);
+  const float timeline = kPhoneTimeline + (way.track != nullptr ? kPhoneLanes : 0);
+  if (room.touch && is_lying_phone(width, height)) {
+    lie_down(a, all, timeline, way.track != nullptr);
+    return a;
+  }
+  a.strip = {all.min, {all.max.x, all.min.y + s.px(a.has_strip ? strip : 0)}};
+  a.timeline = {{all.min.x, all.max.y - s.px(a.has_timeline ? timeline : 0)}, all.max};
+  a.page = {{all.min.x, a.strip.max.y + s.px(a.has_strip ? kPhoneGutter : 0)},
+            {all.max.x, a.timeline.min.y - s.px(a.has_timeline ? kPhoneGutter : 0)}};
   return a;
 }
 
-void fill_phone_page(StepAreas& a, const StepRoom& room, float tiles) {
+void fill_phone_page(StepAreas& a, const StepRoom& room, float bars, float tiles) {
   const Style& s = style();
   const SideBySide& way = side_by_side_of(room.rec);
-  float y = a.page.min.y;
+  float y = a.page.min.y + bars;
+  a.bars = {a.page.min, {a.page.max.x, y}};
   const auto next = [&](float height) {
     const Box box{{a.page.min.x, y}, {a.page.max.x, y + height}};
     y = box.max.y + s.px(kPhoneGutter);
     return box;
   };
-  a.tiles = next(tiles);
-  if (way.tiles != nullptr || !a.has_chart) return;
-  a.has_bottom = true;
+  a.tiles = a.chart = a.traffic = {{a.page.min.x, y}, {a.page.max.x, y}};
+  if (a.has_tiles) a.tiles = next(tiles);
+  a.has_chart = a.has_chart && way.tiles == nullptr;
+  a.has_traffic = a.has_traffic && !room.wide && way.tiles == nullptr && way.card == nullptr;
+  a.has_bottom = a.has_chart || a.has_traffic;
   const float chart = kPhoneChart + (room.touch ? kPhoneTabs : 0) + (room.words_below ? kPhoneWords : 0);
   constexpr float kAny = 10'000;
-  a.chart = next(s.px(way.card != nullptr ? way.card_height(room.rec, a.page.width() / s.scale, kAny) : chart));
-  a.has_traffic = !room.wide && way.card == nullptr;
+  if (a.has_chart)
+    a.chart = next(s.px(way.card != nullptr ? way.card_height(room.rec, a.page.width() / s.scale, kAny) : chart));
   if (a.has_traffic) a.traffic = next(s.px(kPhoneTraffic));
+  // What stands alone has all of it, and no more where that will do.
+  if (a.has_tiles || !a.has_bottom) return;
+  constexpr float kWillDo = 180;  // logical
+  Box& last = a.has_traffic ? a.traffic : a.chart;
+  const bool one = !a.has_chart || !a.has_traffic;
+  if (last.max.y < a.page.max.y || (one && a.page.max.y - last.min.y >= s.px(kWillDo))) last.max.y = a.page.max.y;
 }
 
 void begin_page(StepAreas& a) {
@@ -169,7 +214,7 @@ void begin_page(StepAreas& a) {
   ImGui::PopStyleVar();
   const float moved = ImGui::GetCursorScreenPos().y - page.min.y;
   const float bar = bare == 0 && ImGui::GetScrollMaxY() > 0 ? style().px(14) : 0;
-  for (Box* box : {&a.strip, &a.tiles, &a.chart, &a.traffic}) {
+  for (Box* box : {&a.strip, &a.bars, &a.tiles, &a.chart, &a.traffic}) {
     if (a.phone && box == &a.strip) continue;
     box->min.y += moved, box->max.y += moved;
     box->max.x -= bar;
@@ -194,8 +239,8 @@ void show_made_tiles(PageMemory& memory, const TilesUiState& tiles, EventIndex n
 }
 
 void end_page(const StepAreas& a) {
-  const Box& first = a.phone ? a.tiles : a.strip;
-  const float bottom = std::max({a.tiles.max.y, a.phone && a.has_bottom ? a.chart.max.y : 0.0F,
+  const Box& first = !a.phone ? a.strip : a.bars.height() > 0 ? a.bars : a.tiles;
+  const float bottom = std::max({a.tiles.max.y, a.phone && a.has_chart && a.has_bottom ? a.chart.max.y : 0.0F,
                                  a.phone && a.has_traffic ? a.traffic.max.y : 0.0F});
   ImGui::SetCursorScreenPos(first.min);
   ImGui::Dummy({1, bottom - first.min.y});

@@ -26,6 +26,7 @@ struct StepAreas {
   bool phone = false;
   bool scrolls = false;  // what is on `page`, whose room is too low for all of it
   Box page;              // strip and tiles, or on a phone tiles and charts; the timeline stays where it is
+  Box bars;              // on a page: what says that a run is wrong, above the tiles
 };
 
 // What the panels are to have room for.
@@ -42,10 +43,10 @@ StepAreas step_areas(const Box& all, const StepRoom& room);
 // One panel in the room of all.
 StepAreas panel_areas(const Box& all, StepPanel panel);
 
-// A phone's: the page and what stays, then what is on the page, whose tiles are `tiles` pixels high. `only`: of a
-// figure, which has no charts below its tiles. `lanes`: in place of the timeline's track.
-StepAreas phone_areas(const Box& all, bool lanes, std::optional<StepPanel> only = {});
-void fill_phone_page(StepAreas& areas, const StepRoom& room, float tiles);
+// A phone's: the page and what stays, above it and below, or beside it where the phone lies; then what is on the page,
+// whose bars and tiles are so high, pixels. `only`: of a figure, which has no charts below its tiles.
+StepAreas phone_areas(const Box& all, const StepRoom& room, std::optional<StepPanel> only = {});
+void fill_phone_page(StepAreas& areas, const StepRoom& room, float bars, float tiles);
 
 // What stands on the page moves with it. A finger moves it without a bar.
 void begin_page(StepAreas& areas);

@@ -7,10 +7,15 @@
 #include <utility>
 #include <vector>
 
+#include "imgui.h"
+#include "kernels/base/text.h"
+#include "kernels/model/order_row.h"
 #include "viz/draw/theme.h"
 #include "viz/step/facts/abreast.h"
 #include "viz/step/orders/looks.h"
+#include "viz/step/tiles/layout_draw.h"
 #include "viz/step/tiles/parts_draw.h"
+#include "viz/step/tiles/tiles_draw.h"
 
 namespace attn::tiles {
 namespace {
@@ -152,6 +157,110 @@ void draw_captions(const Drawn& d, const TilesBand& band) {
     const float y = band.captions_top + d.s.px(24);
     d.list->AddRectFilled({c.x, y}, {c.x + c.width, y + d.s.px(2.5F)}, colour_of(Token::text), d.s.px(1));
   }
+}
+
+// ---- parts of the keys, or consumers with rows of their own: side by side, or on a phone below one another
+
+namespace {
+
+constexpr float kBetweenParts = 26;  // logical
+
+// The step that the run has come to.
+EventIndex cursor_of(const TilesPanel& panel) {
+  return std::min(panel.state.view.step.cursor, static_cast<EventIndex>(panel.rec.events.size() - 1));
+}
+
+// As it stands, with its own bounds.
+void draw_beside(const TilesPanel& panel, const Box& place, EventIndex event) {
+  const Selection& selection = panel.state.document.selection;
+  const bool rows = order_row(panel.rec.order).abreast == Abreast::rows;
+  TilesScene beside = rows ? tiles_scene(panel.rec, event, cursor_of(panel), selection, panel.scales)
+                           : tiles_scene(panel.rec, event, selection, OutputReading::as_summed, panel.scales);
+  fold_tiles(beside, panel.look);
+  const TilesLayout layout = panel.seen > 0 ? layout_tiles(beside, place, true) : layout_in_card(beside, place);
+  std::optional<ExactTile> exact;
+  if (rows) exact.emplace(panel.rec, beside.at.b, beside.at.h, beside.at.i);
+  const TilesPanel own{panel.rec, exact ? &*exact : panel.exact, panel.scales, panel.state, panel.ui, panel.commands,
+                       panel.look};
+  give_texts(own, beside, layout);
+  const std::optional<CellRef> nothing;
+  draw_scene({ImGui::GetWindowDrawList(), beside, layout, nothing, panel.ui, style()});
+}
+
+// The other of two, below its title; `place`: of both.
+void draw_titled(const TilesPanel& panel, Box place, std::int64_t lane) {
+  const auto event = last_abreast(panel.rec, cursor_of(panel), lane);
+  draw_lane_title(ImGui::GetWindowDrawList(), place, lane_title(panel.rec, lane, event), false);
+  place.min.y += lane_title_height(place.width());
+  if (event) return draw_beside(panel, place, *event);
+  draw_text_in(ImGui::GetWindowDrawList(), place, Align::centre, Face::text, 13, colour_of(Token::dim),
+               tr("not started"));
+}
+
+float draw_below(const TilesPanel& panel, const TilesScene& scene, Box& area) {
+  const PhoneStack stack = phone_stack(scene, panel.rec, panel.look, area);
+  if (stack.parts == 0) return 0;
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float top = area.min.y, height = area.height() / static_cast<float>(stack.parts);
+  const auto part_at = [&](std::int64_t n) {
+    const float from = top + stack.part * static_cast<float>(n);
+    return Box{{area.min.x, from}, {area.max.x, from + height}};
+  };
+  if (stack.parts > 1) {
+    draw_titled(panel, part_at(1 - stack.live), stack.first + 1 - stack.live);
+    const float y = top + stack.part;
+    list->AddLine({area.min.x, y}, {area.max.x, y}, colour_of(Token::line), std::max(1.0F, s.px(1)));
+  }
+  area = part_at(stack.live);
+  draw_lane_title(list, area, lane_title(panel.rec, stack.first + stack.live, scene.at.event), true);
+  area.min.y += lane_title_height(area.width());
+  return lane_title_height(area.width());
+}
+
+float draw_side_by_side(const TilesPanel& panel, const TilesScene& scene, Box& area) {
+  const auto lane = panel.rec.lane_of(scene.at.event);
+  const std::int64_t all = abreast(panel.rec);
+  if (!lane || all < 2) return 0;
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const std::int64_t left = *lane / 2 * 2, other = *lane == left ? left + 1 : left;
+  const float middle = area.centre().x;
+  Box half[] = {{area.min, {middle - s.px(kBetweenParts / 2), area.max.y}},
+                {{middle + s.px(kBetweenParts / 2), area.min.y}, area.max}};
+  if (other >= all) half[0] = area;
+  area = half[*lane - left];
+  draw_lane_title(list, area, lane_title(panel.rec, *lane, scene.at.event), true);
+  const float title = lane_title_height(area.width());
+  area.min.y += title;
+  if (other >= all) return title;
+  list->AddLine({middle, area.min.y}, {middle, area.max.y}, colour_of(Token::line), std::max(1.0F, s.px(1)));
+  draw_titled(panel, half[other - left], other);
+  return title;
+}
+
+}  // namespace
+
+PhoneStack phone_stack(const TilesScene& scene, const Recording& rec, const StepFocus& look, const Box& area) {
+  PhoneStack stack;
+  const auto lane = rec.lane_of(scene.at.event);
+  const std::int64_t all = abreast(rec);
+  Box first = area;
+  if (look.parts.any() && lane && all > 1) {
+    stack.first = *lane / 2 * 2;
+    stack.parts = std::min<std::int64_t>(2, all - stack.first);
+    stack.live = *lane - stack.first;
+    first.max.y = first.min.y + area.height() / static_cast<float>(stack.parts);
+    first.min.y += lane_title_height(area.width());
+  }
+  const TilesLayout layout = layout_tiles(scene, first, true);
+  // A lesson's chart follows at once.
+  stack.part = (layout.in_bands() || look.parts.any() ? layout.bottom : first.max.y) - area.min.y;
+  return stack;
+}
+
+float draw_other_part(const TilesPanel& panel, const TilesScene& scene, Box& area) {
+  return panel.seen > 0 ? draw_below(panel, scene, area) : draw_side_by_side(panel, scene, area);
 }
 
 }  // namespace attn::tiles

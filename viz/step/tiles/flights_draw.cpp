@@ -124,7 +124,7 @@ Shelf Planner::shelf(const TileScene& tile, const TilePlace& place, bool stores)
   // In bands it is at the top of the one that the tile stands in.
   float roof = card_.min.y;
   for (const TilesBand& band : layout_.bands)
-    if (layout_.in_bands() && band.top <= place.box.min.y) roof = band.top;
+    if (layout_.lanes_in_bands && band.top <= place.box.min.y) roof = band.top;
   const float top = roof + s.px(kShelfTop), least = s.px(60);
   // Its name stands before it.
   const float left = std::max(place.box.min.x, card_.min.x + s.px(kShelfName));

@@ -121,11 +121,11 @@ std::vector<TilesBand> broken_at(const TilesScene& scene, const Wishes& wishes, 
 }
 
 // As few as there is room for, and those about as wide as one another. Where there is more room than on a phone one
-// band is no better than the usual line.
+// band is no better than the usual line, of all tiles.
 std::vector<TilesBand> choose_bands(const TilesScene& scene, const Wishes& wishes, float room) {
   constexpr float kOneBand = 480;  // logical
   std::vector<TilesBand> bands = broken_at(scene, wishes, room);
-  const std::size_t most = std::max<std::size_t>(bands.size(), room > kOneBand ? 2 : 1);
+  const std::size_t most = std::max<std::size_t>(bands.size(), room > kOneBand && !scene.folded ? 2 : 1);
   for (float narrower = room - 4; narrower > 0; narrower -= 4) {
     std::vector<TilesBand> evener = broken_at(scene, wishes, narrower);
     if (evener.size() > most) break;
@@ -134,17 +134,20 @@ std::vector<TilesBand> choose_bands(const TilesScene& scene, const Wishes& wishe
   return bands;
 }
 
-// What a number needs, in each tile that has room for them alone; whether there is one besides m and l.
+// What a number needs, in each tile that has room for them alone; whether there is one besides m and l, where others
+// stand beside those.
 bool choose_phone_wishes(const TilesScene& scene, float room, Wishes& wishes) {
   constexpr float kGrowth = 0.62F;  // the numbers are read, not admired
-  bool any = false;
+  bool any = false, others = false;
   for (const Column c : scene.columns) {
     Wish& w = wishes[static_cast<std::size_t>(c)];
     w = wish_of(scene, c, kGrowth, kOnPhone);
     if (w.min > room) w = heat_wish(scene.tiles[static_cast<std::size_t>(c)].cols, kOnPhone);
-    any = any || (w.numbers && !scene.tiles[static_cast<std::size_t>(c)].statistic);
+    const bool statistic = scene.tiles[static_cast<std::size_t>(c)].statistic;
+    any = any || (w.numbers && !statistic);
+    others = others || !statistic;
   }
-  return any;
+  return any || !others;
 }
 
 // Rows of what stands above a band's columns.
@@ -221,22 +224,27 @@ void place_band(const TilesScene& scene, const Widths& widths, Heights h, ImVec2
 
 // Under all bands, side by side as far as they have room.
 void place_phone_below(const TilesScene& scene, float row_height, const Box& area, float label, TilesLayout& out) {
-  constexpr float kCell = 30, kApart = 34;
+  constexpr float kCell = 30, kApart = 34, kBetween = 8;
   const Style& s = style();
   out.sides_top = out.bands.back().bottom;
-  ImVec2 at{area.min.x + s.px(label), out.sides_top + s.px(kHeading + kTitle)};
+  const float left = area.min.x + s.px(label);
+  ImVec2 at{left, out.sides_top + s.px(kHeading + kTitle)};
   float bottom = at.y;
   for (std::size_t n = 0; n < scene.sides.size(); ++n) {
     const TileScene& tile = scene.sides[n].tile;
     if (!scene.sides[n].below) continue;
     const float width = std::min(s.px(kCell) * static_cast<float>(std::max(tile.cols, 1)), area.width() - s.px(label));
-    if (at.x + width > area.max.x + 1) at = {area.min.x + s.px(label), bottom + s.px(kTitle)};
+    // The caption stands over both edges of a narrow tile.
+    const float caption = runs_width(scene.sides[n].caption.words, 14) + s.px(kBetween),
+                beyond = std::max(0.0F, caption - width) / 2;
+    at.x = std::max(at.x + (at.x > left ? beyond : 0), area.min.x + beyond);
+    if (at.x + width + beyond > area.max.x + 1) at = {std::max(left, area.min.x + beyond), bottom + s.px(kTitle)};
     TilePlace& place = out.sides[n];
     set_rows(place, tile.rows, at.y, s.px(row_height), s.px(row_height), -1);
     place.box = {at, {at.x + width, place.y.back()}};
     place.cell_width = width / static_cast<float>(std::max(tile.cols, 1));
     set_room(place, tile, place.cell_width >= s.px(kOnPhone.cell), row_height, row_height, kOnPhone.text);
-    at.x += width + s.px(kApart);
+    at.x += width + std::max(beyond, s.px(kApart));
     bottom = std::max(bottom, place.box.max.y + s.px(kBelowCaption));
   }
   out.bottom = bottom;
@@ -254,6 +262,7 @@ std::optional<TilesLayout> layout_bands(const TilesScene& scene, const Box& area
   const bool numbers = choose_phone_wishes(scene, width, wishes);
   TilesLayout out;
   out.right = area.max.x;
+  out.lanes_in_bands = true;
   out.bands = choose_bands(scene, wishes, width);
   out.title_height = s.px(kTitle);
   out.sides.resize(scene.sides.size());

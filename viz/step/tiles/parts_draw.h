@@ -18,6 +18,7 @@
 
 namespace attn {
 struct LaneTitle;   // viz/step/facts/abreast.h
+struct StepFocus;   // viz/step/facts/focus.h
 struct TilesPanel;  // viz/step/tiles/tiles_draw.h
 }  // namespace attn
 
@@ -59,6 +60,8 @@ void draw_tile(const Drawn& d, const TileScene& tile, const TilePlace& place);
 // A cell on its way from tile to tile; its number where the box holds it. `strength`: what alpha leaves of it.
 void draw_flying_cell(const Drawn& d, const TileScene& tile, const Cell& cell, const Box& box, float text_size,
                       float strength);
+// All tiles of a scene.
+void draw_scene(const Drawn& d);
 // The terms under the columns of a band (captions_draw.cpp).
 void draw_captions(const Drawn& d, const TilesBand& band);
 // Over the tiles of a part or a consumer; `live`: of the one at hand.
@@ -67,6 +70,20 @@ void draw_lane_title(ImDrawList* list, const Box& area, const LaneTitle& lane, b
 // Outlines the operands of the pointed-at cell, and a cell itself.
 void light_operands(const Drawn& d);
 void light_cell(const Drawn& d, const CellRef& ref, float thickness);
+
+// ---- parts of the keys, or consumers with rows of their own (captions_draw.cpp)
+
+// Below one another on a phone's page, where a lesson speaks of them.
+struct PhoneStack {
+  std::int64_t first = 0, parts = 0;  // 0: none has a part beside it
+  std::int64_t live = 0;              // of those that are drawn
+  float part = 0;                     // the height of each with its title, pixels
+};
+// `area`: what the tiles have of the part of the card that is seen at once.
+PhoneStack phone_stack(const TilesScene& scene, const Recording& rec, const StepFocus& look, const Box& area);
+// Takes the place of the part beside the live one, and those of the titles, away from `area`, and draws them there. The
+// height of a title, 0: it has none.
+float draw_other_part(const TilesPanel& panel, const TilesScene& scene, Box& area);
 
 // ---- a step on its way (motion_draw.cpp)
 

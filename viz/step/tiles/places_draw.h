@@ -48,7 +48,8 @@ struct TilesLayout {
   float right = 0;               // of the area
   Box chip, pointed;             // free space left of K, and between K and V; empty where too small
   bool has_chip = false, has_pointed = false;
-  bool has_captions = true;  // a low card has none
+  bool has_captions = true;     // a low card has none
+  bool lanes_in_bands = false;  // HBM's lane is at the top of each, not of the card
   bool in_bands() const { return bands.size() > 1; }
   // The one that a column stands in.
   const TilesBand& band_of(const TilesScene& scene, Column c) const;

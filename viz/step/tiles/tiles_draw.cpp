@@ -218,7 +218,81 @@ void draw_sides(const Drawn& d) {
   draw_text(d.list, {left, y + d.s.px(43)}, Face::text, 12, colour_of(Token::dim), tr_of(d.scene.look->below[2]));
 }
 
-void draw_all(const Drawn& d) {
+void show_pointed(const TilesPanel& panel, const Drawn& d, const std::optional<Pointed>& pointed) {
+  if (!pointed || (panel.seen > 0 && !panel.ui.hovered)) return;
+  const PointedScene scene = pointed_scene(panel.rec, d.scene, *pointed, panel.exact);
+  const float room = d.layout.has_pointed ? d.layout.pointed.height() + d.s.px(6) : 0;
+  PointedScene brief = scene;  // the number without the products that it is made of
+  brief.terms.clear();
+  if (pointed_height(scene) <= room) {
+    draw_pointed(d.list, d.layout.pointed, scene);
+  } else if (pointed_height(brief) <= room && !panel.ui.hovered) {
+    draw_pointed(d.list, d.layout.pointed, brief);
+  } else if (panel.ui.hovered) {
+    begin_tooltip({d.s.px(360), pointed_height(scene)});
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = d.s.px(360);
+    ImGui::Dummy({width, pointed_height(scene)});
+    draw_pointed(ImGui::GetWindowDrawList(), {at, {at.x + width, at.y + pointed_height(scene)}}, scene);
+    ImGui::EndTooltip();
+  }
+  const ImGuiIO& io = ImGui::GetIO();
+  const bool copy = io.KeyMods == ImGuiMod_Ctrl && ImGui::IsKeyPressed(ImGuiKey_C, false) && !io.WantTextInput;
+  if (copy && !scene.full.empty()) panel.commands.push_back(CopyText{scene.full});
+}
+
+constexpr float kFoot = 4;                                 // logical: what is free below
+constexpr float kPhoneLegend = 2;                          // lines
+constexpr float kLegendAlone = 250, kLegendAbreast = 232;  // the lowest card with a legend; abreast there is no caption
+
+bool tiles_are_whole(const Recording& rec) {
+  const auto fits = [](std::int64_t length, std::int64_t tile) { return tile <= 0 || length % tile == 0; };
+  return fits(rec.problem.Lq, rec.options.br) && fits(rec.problem.Lk, rec.options.bc);
+}
+
+float foot_height(bool phone, bool legend) {
+  return style().px(kFoot + (legend ? kLegendHeight * (phone ? kPhoneLegend : 1) : 0));
+}
+
+// The inside of the card, for the tiles; `legend`: without its lines.
+Box inside_of(const Box& card, bool phone, bool legend) {
+  const Style& s = style();
+  const float left = s.px(phone ? 6 : 16), right = s.px(phone ? 6 : 18), top = s.px(phone ? 0 : kShelfLane);
+  return {{card.min.x + left, card.min.y + top}, {card.max.x - right, card.max.y - foot_height(phone, legend)}};
+}
+
+// Which bands this step filled, the first of them and those after it as long as they stand together; where the pinned
+// cell is.
+void tell_spans(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {
+  TilesUiState& ui = panel.ui;
+  ui.made = ui.pinned = {};
+  if (!layout.in_bands() && panel.look.parts.none()) return;
+  const auto span_of = [&](const TileScene& tile) {
+    const TilePlace& place = place_of_tile(scene, layout, tile);
+    const auto under =
+        std::ranges::find_if(layout.bands, [&](const TilesBand& b) { return place.box.min.y < b.bottom; });
+    return under == layout.bands.end() ? TilesSpan{layout.sides_top, layout.bottom}
+                                       : TilesSpan{under->top, under->bottom};
+  };
+  const auto add = [&](const TileScene& tile) {
+    if (!tile.made || !tile.live || place_of_tile(scene, layout, tile).y.size() < 2) return;
+    const TilesSpan span = span_of(tile);
+    if (ui.made.bottom <= ui.made.top || span.top < ui.made.top) ui.made = span;
+  };
+  for (const Column c : scene.columns) add(scene.tiles[static_cast<std::size_t>(c)]);
+  add(scene.k);
+  add(scene.v);
+  for (const SideTile& side : scene.sides) add(side.tile);
+  // What is stored was made before.
+  if (ui.made.bottom <= ui.made.top && scene.look->output)
+    if (const TileScene& o = scene.tiles[static_cast<std::size_t>(*scene.look->output)]; o.live) ui.made = span_of(o);
+  const TileScene* pinned = tile_of(scene, panel.state.document.selection.slot);
+  if (panel.state.document.selection.col >= 0 && pinned != nullptr) ui.pinned = span_of(*pinned);
+}
+
+}  // namespace
+
+void tiles::draw_scene(const Drawn& d) {
   for (const TilesBand& band : d.layout.bands) {
     if (!d.scene.rows_folded) draw_stripe(d, band);
     draw_row_labels(d, band);
@@ -245,133 +319,11 @@ void draw_all(const Drawn& d) {
   light_operands(d);
 }
 
-void show_pointed(const TilesPanel& panel, const Drawn& d, const std::optional<Pointed>& pointed) {
-  if (!pointed || (panel.seen > 0 && !panel.ui.hovered)) return;
-  const PointedScene scene = pointed_scene(panel.rec, d.scene, *pointed, panel.exact);
-  const float room = d.layout.has_pointed ? d.layout.pointed.height() + d.s.px(6) : 0;
-  PointedScene brief = scene;  // the number without the products that it is made of
-  brief.terms.clear();
-  if (pointed_height(scene) <= room) {
-    draw_pointed(d.list, d.layout.pointed, scene);
-  } else if (pointed_height(brief) <= room && !panel.ui.hovered) {
-    draw_pointed(d.list, d.layout.pointed, brief);
-  } else if (panel.ui.hovered) {
-    begin_tooltip({d.s.px(360), pointed_height(scene)});
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float width = d.s.px(360);
-    ImGui::Dummy({width, pointed_height(scene)});
-    draw_pointed(ImGui::GetWindowDrawList(), {at, {at.x + width, at.y + pointed_height(scene)}}, scene);
-    ImGui::EndTooltip();
-  }
-  const ImGuiIO& io = ImGui::GetIO();
-  const bool copy = io.KeyMods == ImGuiMod_Ctrl && ImGui::IsKeyPressed(ImGuiKey_C, false) && !io.WantTextInput;
-  if (copy && !scene.full.empty()) panel.commands.push_back(CopyText{scene.full});
-}
-
-// ---- parts of the keys, or consumers with rows of their own, side by side
-
-constexpr float kPhoneLegend = 2;    // lines
-constexpr float kBetweenParts = 26;  // logical
-
-// The step that the run has come to.
-EventIndex cursor_of(const TilesPanel& panel) {
-  return std::min(panel.state.view.step.cursor, static_cast<EventIndex>(panel.rec.events.size() - 1));
-}
-
-bool tiles_are_whole(const Recording& rec) {
-  const auto fits = [](std::int64_t length, std::int64_t tile) { return tile <= 0 || length % tile == 0; };
-  return fits(rec.problem.Lq, rec.options.br) && fits(rec.problem.Lk, rec.options.bc);
-}
-
-// As it stands, with its own bounds.
-void draw_beside(const TilesPanel& panel, const Box& place, EventIndex event) {
-  const Selection& selection = panel.state.document.selection;
-  const bool rows = order_row(panel.rec.order).abreast == Abreast::rows;
-  TilesScene beside = rows ? tiles_scene(panel.rec, event, cursor_of(panel), selection, panel.scales)
-                           : tiles_scene(panel.rec, event, selection, OutputReading::as_summed, panel.scales);
-  fold_tiles(beside, panel.look);
-  const TilesLayout layout = layout_tiles(beside, place);
-  std::optional<ExactTile> exact;
-  if (rows) exact.emplace(panel.rec, beside.at.b, beside.at.h, beside.at.i);
-  const TilesPanel own{panel.rec, exact ? &*exact : panel.exact, panel.scales, panel.state, panel.ui, panel.commands,
-                       panel.look};
-  give_texts(own, beside, layout);
-  const std::optional<CellRef> nothing;
-  const Drawn drawn{ImGui::GetWindowDrawList(), beside, layout, nothing, panel.ui, style()};
-  draw_all(drawn);
-}
-
-// Two beside one another, the live one among them: takes the other's place away from `area` and draws it there.
-void draw_other_part(const TilesPanel& panel, const TilesScene& scene, Box& area) {
-  const auto lane = panel.rec.lane_of(scene.at.event);
-  const std::int64_t all = abreast(panel.rec);
-  if (!lane || all < 2) return;
-  const Style& s = style();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const std::int64_t left = *lane / 2 * 2, other = *lane == left ? left + 1 : left;
-  const float middle = area.centre().x;
-  Box half[] = {{area.min, {middle - s.px(kBetweenParts / 2), area.max.y}},
-                {{middle + s.px(kBetweenParts / 2), area.min.y}, area.max}};
-  if (other >= all) half[0] = area;
-  area = half[*lane - left];
-  draw_lane_title(list, area, lane_title(panel.rec, *lane, scene.at.event), true);
-  area.min.y += lane_title_height(area.width());
-  if (other >= all) return;
-  Box place = half[other - left];
-  const auto event = last_abreast(panel.rec, cursor_of(panel), other);
-  draw_lane_title(list, place, lane_title(panel.rec, other, event), false);
-  place.min.y += lane_title_height(place.width());
-  list->AddLine({middle, area.min.y}, {middle, area.max.y}, colour_of(Token::line), std::max(1.0F, s.px(1)));
-  if (event) return draw_beside(panel, place, *event);
-  draw_text_in(list, place, Align::centre, Face::text, 13, colour_of(Token::dim), tr("not started"));
-}
-
-constexpr float kFoot = 4;                                 // logical: what is free below
-constexpr float kLegendAlone = 250, kLegendAbreast = 232;  // the lowest card with a legend; abreast there is no caption
-
-// The inside of the card, for the tiles; `legend`: without its lines.
-Box inside_of(const Box& card, bool phone, bool legend) {
-  const Style& s = style();
-  const float left = s.px(phone ? 6 : 16), right = s.px(phone ? 6 : 18), top = s.px(phone ? 0 : kShelfLane);
-  const float lines = legend ? kLegendHeight * (phone ? kPhoneLegend : 1) : 0;
-  return {{card.min.x + left, card.min.y + top}, {card.max.x - right, card.max.y - s.px(kFoot + lines)}};
-}
-
-// Which bands this step filled, the first of them and those after it as long as they stand together; where the pinned
-// cell is.
-void tell_spans(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {
-  TilesUiState& ui = panel.ui;
-  ui.made = ui.pinned = {};
-  if (!layout.in_bands()) return;
-  const auto span_of = [&](const TileScene& tile) {
-    const TilePlace& place = place_of_tile(scene, layout, tile);
-    const auto under =
-        std::ranges::find_if(layout.bands, [&](const TilesBand& b) { return place.box.min.y < b.bottom; });
-    return under == layout.bands.end() ? TilesSpan{layout.sides_top, layout.bottom}
-                                       : TilesSpan{under->top, under->bottom};
-  };
-  const auto add = [&](const TileScene& tile) {
-    if (!tile.made || !tile.live || place_of_tile(scene, layout, tile).y.size() < 2) return;
-    const TilesSpan span = span_of(tile);
-    if (ui.made.bottom <= ui.made.top || span.top < ui.made.top) ui.made = span;
-  };
-  for (const Column c : scene.columns) add(scene.tiles[static_cast<std::size_t>(c)]);
-  add(scene.k);
-  add(scene.v);
-  for (const SideTile& side : scene.sides) add(side.tile);
-  // What is stored was made before.
-  if (ui.made.bottom <= ui.made.top && scene.look->output)
-    if (const TileScene& o = scene.tiles[static_cast<std::size_t>(*scene.look->output)]; o.live) ui.made = span_of(o);
-  const TileScene* pinned = tile_of(scene, panel.state.document.selection.slot);
-  if (panel.state.document.selection.col >= 0 && pinned != nullptr) ui.pinned = span_of(*pinned);
-}
-
-}  // namespace
-
-float phone_tiles_height(const TilesScene& scene, float width, float seen) {
-  const Box area = inside_of({{0, 0}, {width, seen}}, true, true);
-  const TilesLayout layout = layout_tiles(scene, area, true);
-  return layout.in_bands() ? layout.bottom + seen - area.max.y : seen;
+float phone_tiles_height(const TilesScene& scene, const Recording& rec, const StepFocus& look, float width,
+                         float seen) {
+  const bool legend = look.has(StepPart::legend);
+  const PhoneStack stack = phone_stack(scene, rec, look, inside_of({{0, 0}, {width, seen}}, true, legend));
+  return stack.part * static_cast<float>(std::max<std::int64_t>(stack.parts, 1)) + foot_height(true, legend);
 }
 
 bool page_has_more_numbers(const TilesScene& scene, const Recording& rec, const Box& card) {
@@ -386,15 +338,14 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_card(list, box);
   fold_tiles(scene, panel.look);
-  // In a low card the tiles need the line more than the legend does.
-  const bool legend = box.height() >= s.px(abreast(panel.rec) > 1 ? kLegendAbreast : kLegendAlone);
   const bool phone = panel.seen > 0;
+  // In a low card the tiles need the line more than the legend does.
+  const bool legend = phone ? panel.look.has(StepPart::legend)
+                            : box.height() >= s.px(abreast(panel.rec) > 1 ? kLegendAbreast : kLegendAlone);
   Box area = inside_of(box, phone, legend);
   const Box whole = area;
-  if (phone)
-    area = inside_of({box.min, {box.max.x, box.min.y + panel.seen}}, true, true);
-  else
-    draw_other_part(panel, scene, area);
+  if (phone) area = inside_of({box.min, {box.max.x, box.min.y + panel.seen}}, true, legend);
+  const float title = draw_other_part(panel, scene, area);
   const TilesLayout layout = phone ? layout_tiles(scene, area, true) : layout_in_card(scene, area);
   give_texts(panel, scene, layout);
   tell_spans(panel, scene, layout);
@@ -412,14 +363,14 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   const Drawn drawn{list, scene, layout, lit, panel.ui, s, moving ? &*moving : nullptr, pencils};
   panel.ui.pencils.clear();
   panel.ui.titles.clear();
-  draw_all(drawn);
+  draw_scene(drawn);
   panel.ui.sources.clear();
   panel.ui.ways.clear();
   if (!moving) {
     std::vector<Box> taken{layout.k.box, layout.v.box};  // what stands above the rows
     if (layout.has_chip && !scene.chip_folded) taken.push_back(layout.chip);
     if (layout.has_pointed) taken.push_back(layout.pointed);
-    if (area.min.y > whole.min.y) taken.push_back({whole.min, {whole.max.x, area.min.y}});  // the parts' titles
+    if (title > 0) taken.push_back({{whole.min.x, area.min.y - title}, {whole.max.x, area.min.y}});
     draw_sources(drawn, step_shelves(panel.rec, scene, layout, box), taken);
   }
   if (lit) light_cell(drawn, *lit, panel.ui.focused ? 2.0F : 1.0F);
