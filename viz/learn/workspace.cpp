@@ -6,6 +6,7 @@
 #include "viz/draw/canvas.h"
 #include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
 #include "viz/learn/card/card_draw.h"
 #include "viz/learn/card/learn_scene.h"
 #include "viz/learn/card/number_bar_draw.h"
@@ -84,7 +85,22 @@ void draw_run(const State& state, const Model& model, const Box& box, CardUiStat
     return take_answer(ui, step.tiles, commands);
   }
   step.tiles.focused = false;
-  draw_figure(*learn.figure, *learn.card, box, commands);
+  constexpr float kLeast = 340;  // logical
+  const float least = style().px(kLeast);
+  if (!by_touch() || box.height() >= least) return draw_figure(*learn.figure, *learn.card, box, commands);
+  // On a phone that lies it is scrolled rather than cut.
+  ImGui::SetCursorScreenPos(box.min);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+  ImGui::BeginChild("figure", {box.width(), box.height()}, ImGuiChildFlags_NavFlattened, ImGuiWindowFlags_NoScrollbar);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  draw_figure(*learn.figure, *learn.card, {at, {at.x + box.width(), at.y + least}}, commands);
+  fade_where_more();
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({1, least});
+  ImGui::EndChild();
 }
 
 }  // namespace
@@ -104,7 +120,8 @@ void draw_learn(const State& state, const Model& model, CardUiState& ui, StepUiS
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
   const Box all{at, {at.x + size.x, at.y + size.y}};
-  const bool alone = all.width() < s.px(kBoth);
+  const bool lying = by_touch() && !learn.teach && is_lying_phone(all.width() / s.scale, all.height() / s.scale);
+  const bool alone = lying || all.width() < s.px(kBoth);
   // Another beat has another picture under a pointer that has only answered the last one.
   if (ui.showing != learn.card->number_of_showing) ui.run_shown = false, step.tiles.pointer_rests = true;
   const bool card_hidden = alone && ui.run_shown;

@@ -1,6 +1,7 @@
 #include "viz/learn/card/card_draw.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -30,6 +31,7 @@ std::string kind_for_hands(const CardScene& card) {
 }
 
 constexpr float kPadding = 14, kOption = 32, kLowOption = 27, kAround = 12;  // the last: around several lines
+constexpr float kBeside = 560, kWordsShare = 0.52F, kApart = 24;             // of a card so wide
 constexpr float kLow = 400, kOneLine = 400;  // a card lower than that; wide enough for all buttons in one line
 constexpr std::size_t kManyOptions = 6;
 constexpr int kOptionLines = 6;  // a line of source whole
@@ -299,32 +301,46 @@ void draw_proof(const CardScene& card, Pen& pen, CardUiState& ui) {
   if (ui.proof_open) pen.words(card.proof, pen.sizes.small, 12);
 }
 
+// Of another beat the card remembers nothing but what is under way.
+void begin_showing(const CardScene& card, CardUiState& ui) {
+  if (ui.showing == card.number_of_showing) return;
+  const bool dragged = ui.dragged;
+  ui = {};
+  ui.dragged = dragged;
+  ui.showing = card.number_of_showing;
+  ui.typed = card.typed;
+  if (ui.typed.empty() && card.bar && card.bar->start) ui.typed = dragged_text(*card.bar->start);
+}
+
 }  // namespace
 
 void draw_run_head(const CardScene& card, const Box& box, CardUiState& ui) {
   const Style& s = style();
-  const float wide = s.px(176);
+  const float wide = s.px(by_touch() ? 140 : 176);
   const Box back{box.min, {box.min.x + wide, box.max.y}};
   if (key_button(back, "##lesson_to_card", tr("Back to the card"), "V") || letter_pressed(ImGuiKey_V) ||
       key_pressed(ImGuiKey_Backspace))
     ui.run_shown = false;
   const float left = back.max.x + s.px(12);
   const Box words{{left, box.min.y}, box.max};
+  const std::string headline = plain_text(card.headline);
+  // What is asked is whole where further lines have room.
+  const TextRuns runs{{headline, Face::text, Token::dim, 0, false}};
+  for (const float size : {14.0F, 13.0F, 12.0F, 11.0F}) {
+    constexpr int kAll = 9;
+    const float high = draw_paragraph(nullptr, {}, words.width(), size, runs, kAll, false);
+    if (high > words.height() || !by_touch()) continue;
+    draw_paragraph(ImGui::GetWindowDrawList(), {left, words.centre().y - high / 2}, words.width(), size, runs, kAll);
+    return;
+  }
   draw_text_in(ImGui::GetWindowDrawList(), words, Align::left, Face::text, 14, colour_of(Token::dim),
-               fitted_text(Face::text, 14, plain_text(card.headline), words.width()));
+               fitted_text(Face::text, 14, headline, words.width()));
 }
 
 void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool alone, bool tiles_have_keys,
                       CardUiState& ui, Commands& commands) {
   const Style& s = style();
-  if (ui.showing != card.number_of_showing) {
-    const bool dragged = ui.dragged;
-    ui = {};
-    ui.dragged = dragged;
-    ui.showing = card.number_of_showing;
-    ui.typed = card.typed;
-    if (ui.typed.empty() && card.bar && card.bar->start) ui.typed = dragged_text(*card.bar->start);
-  }
+  begin_showing(card, ui);
   ui.alone = alone;
   const ImVec2 moved = ImGui::GetIO().MouseDelta;
   ui.pointer_moved |= moved.x != 0 || moved.y != 0;
@@ -371,11 +387,22 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
     pen.gap(12);
   }
   if (!card.kind.empty() && !low) pen.small_words(kind_for_hands(card));
+  // On a phone that lies the question stands beside the words.
+  const bool beside = alone && card.asks && in.width() >= s.px(kBeside);
+  Pen question = pen;
+  if (beside) {
+    pen.width = std::floor(pen.width * kWordsShare);
+    question.x += pen.width + s.px(kApart), question.width -= pen.width + s.px(kApart);
+  }
   pen.words(card.headline, pen.sizes.headline, 8);
   ui.headline = pen.y - origin.y;
   pen.words(card.say, pen.sizes.text, low || !card.origin.empty() ? 8 : 14);
   pen.words(card.origin, pen.sizes.small, 14);
-  if (card.asks) draw_question(card, pen, held, takes_keys, ui, commands);
+  if (card.asks) draw_question(card, beside ? question : pen, held, takes_keys, ui, commands);
+  if (beside) {
+    pen.y = std::max(pen.y, question.y);
+    pen.width = question.x + question.width - pen.x;
+  }
   if (!low) pen.words(card.needs, pen.sizes.small, 14);  // below the buttons, which stay in sight
   draw_proof(card, pen, ui);
   draw_known(card, origin.y + ImGui::GetScrollY() + ImGui::GetWindowHeight(), pen, ui);

@@ -1,0 +1,120 @@
+// A phone that lies on its side: sentence and buttons stand beside the tiles, a lesson's question beside its words.
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+#include <gtest/gtest.h>
+
+#include "tests/gui/step/phone.h"
+#include "viz/step/bars/strip.h"
+#include "viz/step/step_cache.h"
+
+namespace attn {
+namespace {
+
+using Ctx = ImGuiTestContext;
+
+// What the page has of a phone of 844 x 390, 667 x 375 and 932 x 430.
+constexpr PhoneSize kLying[] = {{844, 343}, {667, 328}, {932, 383}};
+
+std::string last_word_of_sentence(TestWindow& w) {
+  const Recording& rec = recording(w);
+  const StepPlace at = place_of(rec, w.state().view.step.cursor, {});
+  const StripScene strip = strip_scene(rec, at, step_values(rec, at, {}, nullptr), w.shell().step_ui().texts);
+  const std::string& last = strip.sentence.back().text;
+  return last.substr(last.rfind(' ') + 1);
+}
+
+// Numbers with a point that are whole within the page.
+std::ptrdiff_t numbers_within(const DrawnText& drawn, const ImGuiWindow& page) {
+  return std::ranges::count_if(drawn.places(), [&](const auto& place) {
+    return place.text.find('.') != std::string::npos && place.left >= page.Pos.x && place.top >= page.Pos.y &&
+           place.bottom <= page.Pos.y + page.Size.y && place.bottom - place.top >= 9;
+  });
+}
+
+TEST(LyingPhone, WhatAStepMakesIsInSightWithItsNumbersAndSoIsItsSentence) {
+  for (const PhoneSize& size : kLying) {
+    Phone w(size);
+    w.open("late_outlier");
+    std::size_t made_tiles = 0;
+    for (EventIndex e = 0; e < 34; ++e) {
+      w.go_to(e);
+      const ImGuiWindow* page = child_window("page");
+      ASSERT_NE(page, nullptr);
+      const DrawnText drawn;
+      w.draw_frames(1);
+      const std::string where = "step " + std::to_string(e + 1) + " at " + std::to_string(size.width);
+      const TilesSpan& made = w.shell().step_ui().tiles.made;
+      if (made.bottom > made.top) {
+        // Its rows are the band's end; keys above them may be scrolled out.
+        EXPECT_LE(made.bottom, page->Pos.y + page->Size.y + 1) << where;
+        EXPECT_GT(made.bottom, page->Pos.y + 100) << where;
+        ++made_tiles;
+      }
+      EXPECT_GE(numbers_within(drawn, *page), e == 0 ? 0 : 8) << where;
+      const std::string last = last_word_of_sentence(w);
+      EXPECT_TRUE(std::ranges::any_of(
+          drawn.places(), [&](const auto& place) { return place.text.ends_with(last) && place.right < page->Pos.x; }))
+          << where << ": " << last;
+      for (const char* words : {"Next", "Problem"}) EXPECT_EQ(drawn.count(words), 1) << where;
+    }
+    EXPECT_GE(made_tiles, 30U);
+  }
+}
+
+// Which of several is wrong is said on the page, above the tiles: they keep their room.
+TEST(LyingPhone, TheTilesOfAnExhibitKeepTheirRoom) {
+  Phone w(kLying[0]);
+  w.open("late_outlier", "museum_alpha_on_l_only");
+  w.go_to(14);
+  const ImGuiWindow* page = child_window("page");
+  ASSERT_NE(page, nullptr);
+  EXPECT_GE(page->Size.y, 240);
+  const DrawnText drawn;
+  w.draw_frames(1);
+  EXPECT_GE(numbers_within(drawn, *page), 16);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(child_window("page"));
+    ctx->ScrollToTop("");
+    ctx->Yield(2);
+    expect_for_fingers(ctx, "", {"##leave_museum", "##show_patch"});
+    const ImRect back = ctx->ItemInfo("##leave_museum").RectFull;
+    IM_CHECK_GE_NO_RET(back.Min.y, page->Pos.y);
+    IM_CHECK_LE_NO_RET(back.Max.y, page->Pos.y + page->Size.y);
+  }));
+}
+
+TEST(LyingPhone, QuestionFieldAndButtonsOfALessonAreInSightAtOnce) {
+  for (const PhoneSize& size : kLying) {
+    for (const auto& [lesson, beat, words] : {std::tuple("two-halves", "merge", "What"),
+                                              {"weighted-average", "lookup", "What"},
+                                              {"checkpoint-row", "m", ""}}) {
+      Phone w(size);
+      w.controller().update({StartLesson{lesson, beat}});
+      w.settle();
+      EXPECT_TRUE(w.run([&](Ctx* ctx) {
+        const DrawnText drawn;
+        ctx->Yield();
+        const ImGuiWindow* text = child_window("text");
+        IM_CHECK(text != nullptr);
+        const float top = text->Pos.y, bottom = top + text->Size.y;
+        const bool number = ctx->ItemExists("**/##lesson_answer");
+        const ImRect field = ctx->ItemInfo(number ? "**/##lesson_answer" : "**/##lesson_option_0").RectFull;
+        IM_CHECK_GE_NO_RET(field.Min.y, top);
+        IM_CHECK_LE_NO_RET(field.Max.y, bottom);
+        IM_CHECK_NO_RET(std::ranges::any_of(drawn.places(), [&](const auto& place) {
+          return place.size >= 15 && place.text.starts_with(words) && place.top >= top && place.right < field.Min.x;
+        }));
+        expect_for_fingers(ctx, "**/", {"##lesson_check", "##lesson_show", "##lesson_skip"});
+        ctx->ItemClick("**/##lesson_run");
+        ctx->Yield(3);
+        IM_CHECK(ctx->ItemExists("**/##lesson_to_card"));
+      })) << lesson
+          << " at " << size.width;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attn
