@@ -18,6 +18,27 @@ namespace {
 
 using Ctx = ImGuiTestContext;
 
+bool is_cut(const DrawnText::Place& place) {
+  constexpr std::string_view kCut = "…";
+  return place.text.find(kCut) != std::string::npos;
+}
+
+TEST(PhoneCharts, EveryWordOfTheSentenceIsWhole) {
+  for (const PhoneSize& size : kPhones) {
+    Phone w(size, "attn1,preset=words,chart=sentence,cursor=39");
+    w.shell().show_alone(StepPanel::chart);
+    w.settle();
+    const DrawnText drawn;
+    w.draw_frames(1);
+    for (const auto& place : drawn.places()) {
+      EXPECT_FALSE(is_cut(place)) << place.text << " at " << size.width;
+      EXPECT_LE(place.right, static_cast<float>(size.width) - 12) << place.text;
+    }
+    std::istringstream sentence("the cat sat on the mat and the small cat sang too");
+    for (std::string word; sentence >> word;) EXPECT_GE(drawn.count(word), 1) << word << " at " << size.width;
+  }
+}
+
 TEST(TabletTiles, OfBothConsumersHaveTheirNumbers) {
   Phone w({820, 1133}, "attn1,preset=random,L=4/32,D=4,br=2,bc=4,set=pipeline:hopper,cursor=60");
   w.settle();

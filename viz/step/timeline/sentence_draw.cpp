@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,7 @@ namespace attn {
 namespace {
 
 constexpr float kLine = 18, kWord = 26, kShare = 15, kMostGap = 8, kShareGap = 7;  // logical
+constexpr float kNote = 12.5F;                                                     // letters
 
 struct Frame {
   ImDrawList* list;
@@ -27,22 +30,56 @@ struct Frame {
   float top = 0, bottom = 0;  // of the arcs
 };
 
+// Between two words, of a word and what is free beside it.
+float gap_of(float pitch) {
+  return std::min(style().px(kMostGap), pitch * 0.14F);
+}
+
+constexpr float kLeastWord = 10, kLikedWord = 11;  // letters
+
+// What a word takes with letters of that size, and what is free around it.
+float word_width(const std::string& word, float size) {
+  constexpr float kInside = 7;  // logical
+  return text_width(Face::text, size, word) + style().px(kInside);
+}
+
+// As wide as one another where that holds each of them whole, else as wide as the word is long.
+std::vector<float> word_pitches(const SentenceScene& scene, bool own, float width) {
+  std::vector<const std::string*> words;
+  for (const SentenceWord& word : scene.words) words.push_back(&word.word);
+  if (own) words.push_back(&scene.query);
+  const auto count = static_cast<float>(std::max<std::size_t>(words.size(), 1));
+  const float even = std::min(width / count, style().px(118)), gap = gap_of(even);
+  std::vector<float> pitches(words.size(), even);
+  const auto all = [&](float size) {
+    float sum = 0;
+    for (std::size_t n = 0; n < words.size(); ++n) sum += pitches[n] = word_width(*words[n], size) + gap;
+    return sum;
+  };
+  if (std::ranges::all_of(words, [&](const auto* word) { return word_width(*word, kLeastWord) + gap <= even; }))
+    return pitches;
+  float sum = all(kLikedWord);
+  if (sum > width) sum = all(kLeastWord);
+  for (float& pitch : pitches) pitch = sum <= width ? pitch + (width - sum) / count : pitch * width / sum;
+  return pitches;
+}
+
 // The words stand side by side on one line; a query that is no key has a place of its own at the end.
 void place_words(Frame& f, const Box& in) {
   const bool own = !f.scene.query_place.has_value();
-  const std::size_t count = f.scene.words.size() + (own ? 1 : 0);
-  const float pitch = std::min(in.width() / static_cast<float>(std::max<std::size_t>(count, 1)), f.s.px(118));
-  const float gap = std::min(f.s.px(kMostGap), pitch * 0.14F);
-  const float left = in.min.x + (in.width() - pitch * static_cast<float>(count)) / 2;
+  const std::vector<float> pitches = word_pitches(f.scene, own, in.width());
+  const float all = std::accumulate(pitches.begin(), pitches.end(), 0.0F);
+  const float gap = gap_of(all / static_cast<float>(std::max<std::size_t>(pitches.size(), 1)));
+  float x = in.min.x + (in.width() - all) / 2;
   const bool below = f.scene.heads.size() > 1;
   f.top = in.min.y + f.s.px(kLine);
   f.bottom = in.max.y - f.s.px(below ? kLine : 0);
   const float middle = below ? (f.top + f.bottom) / 2 : f.bottom - f.s.px(kWord / 2);
   f.line_top = middle - f.s.px(kWord / 2);
   f.line_bottom = middle + f.s.px(kWord / 2);
-  for (std::size_t n = 0; n < count; ++n) {
-    const float x = left + pitch * static_cast<float>(n);
+  for (const float pitch : pitches) {
     f.words.push_back({{x + gap / 2, f.line_top}, {x + pitch - gap / 2, f.line_bottom}});
+    x += pitch;
   }
   f.query = own ? f.words.back() : f.words[static_cast<std::size_t>(*f.scene.query_place)];
   if (own) f.words.pop_back();
@@ -93,7 +130,11 @@ void draw_live_frame(const Frame& f) {
 // What stands between a word and the end of its arc; empty: there is no room for it, apart from its neighbour's. Where
 // the words are too narrow for the sign of any of them, none has one.
 std::string share_at(const Frame& f, const SentenceArc& arc) {
-  const float pitch = f.words.size() > 1 ? f.words[1].min.x - f.words[0].min.x : f.words[0].width();
+  float pitch = f.words[0].width();
+  for (std::size_t n = 1; n < f.words.size(); ++n) {
+    const float apart = f.words[n].centre().x - f.words[n - 1].centre().x;
+    pitch = n == 1 ? apart : std::min(pitch, apart);
+  }
   return arc_share_text(arc.share, pitch - f.s.px(kShareGap),
                         [](const std::string& text) { return text_width(Face::mono, 11, text); });
 }
@@ -219,7 +260,9 @@ void draw_sentence(const Box& in, const SentenceScene& scene, const Recording& r
   Frame f{list, scene, s, {}, {}};
   Box area = in;
   const bool note = in.height() >= s.px(185);  // below, the arcs need its line
-  if (note) area.max.y -= s.px(kLine);
+  const int lines = runs_width(scene.note, kNote) > in.width() ? 2 : 1;
+  const float note_height = s.px(kLine) + line_height(kNote) * static_cast<float>(lines - 1);
+  if (note) area.max.y -= note_height;
   place_words(f, area);
   for (std::size_t n = 0; n < scene.heads.size(); ++n) draw_arcs(f, scene.heads[n], n == 0);
   for (std::size_t n = 0; n < f.words.size(); ++n) {
@@ -229,7 +272,9 @@ void draw_sentence(const Box& in, const SentenceScene& scene, const Recording& r
   if (!scene.query_place) draw_word(f, f.query, scene.query, true, WordLook::weighed);
   draw_live_frame(f);
   for (std::size_t n = 0; n < scene.heads.size(); ++n) draw_head_line(f, area, scene.heads[n], n == 0);
-  if (note) draw_runs(list, {in.min.x, in.max.y - s.px(kLine - 4)}, 12.5F, scene.note);
+  const ImVec2 foot{in.min.x, in.max.y - note_height + s.px(4)};
+  if (note && lines == 1) draw_runs(list, foot, kNote, scene.note);
+  if (note && lines > 1) draw_paragraph(list, foot, in.width(), kNote, scene.note, lines);
   take_pointer(f, rec, at, selection, commands);
 }
 
