@@ -39,6 +39,18 @@ TEST(PhoneCharts, EveryWordOfTheSentenceIsWhole) {
   }
 }
 
+TEST(PhoneBench, TheHeadlineSaysWhatToPress) {
+  for (const PhoneSize& size : kPhones) {
+    Phone w(size, "attn1,workspace=bench");
+    w.settle();
+    const DrawnText drawn;
+    w.draw_frames(1);
+    EXPECT_TRUE(std::ranges::any_of(drawn.places(), [](const auto& place) {
+      return place.size > 13 && place.text.ends_with("Run.") && place.bottom < 240;
+    })) << size.width;
+  }
+}
+
 TEST(TabletTiles, OfBothConsumersHaveTheirNumbers) {
   Phone w({820, 1133}, "attn1,preset=random,L=4/32,D=4,br=2,bc=4,set=pipeline:hopper,cursor=60");
   w.settle();

@@ -219,9 +219,14 @@ struct Strip {
   float headline_height = 0, reason_height = 0, height = 0;
 };
 
+constexpr float kNarrow = 480;  // logical
+
 void share_rows(Strip& strip, bool open) {
   const int rows = kStripLines - (strip.over ? 1 : 0) - (strip.offers.empty() ? 0 : 1);
-  const int headline = lines_of(strip.headline, strip.room, strip.size), most = std::max(1, std::min(headline, rows));
+  const int headline = lines_of(strip.headline, strip.room, strip.size);
+  // Between a phone's edges it is whole: nothing else says what to press.
+  const bool narrow = ImGui::GetMainViewport()->WorkSize.x < style().px(kNarrow);
+  const int most = narrow ? headline : std::max(1, std::min(headline, rows));
   const int reason_rows = strip.low ? 0 : std::max(0, rows - headline);
   const int offer_rows = flow(strip.offers, strip.wide, [](const Offer&, float, float, int) {});
   strip.can_fold = headline > most || offer_rows > 1 ||
