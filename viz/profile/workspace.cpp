@@ -268,8 +268,10 @@ void draw_cards(const ProfileScene& scene, bool by_level, ImVec2 room, bool stac
       empty ? std::max(s.px(kEmptyCard), occupancy_words_height(scene.occupancy, wide)) : s.px(kMinOccupancy);
   const float bytes = std::max(s.px(kMinBytes), bytes_height(scene.bytes, wide));
   if (stacked) {
-    // As high as the first screen where that is enough.
-    const float chart = std::clamp(room.y, s.px(kLeastRoofline), s.px(kMinRoofline));
+    // As high as the first screen where that is enough; between a phone's edges names stand under one another.
+    constexpr float kPhone = 480;  // logical
+    const float least = room.x < s.px(kPhone) ? kMinRoofline : kLeastRoofline;
+    const float chart = std::clamp(room.y, s.px(least), s.px(kMinRoofline));
     draw_roofline(scene.roof, by_level, {room.x, scene.roof.empty.empty() ? chart : s.px(kEmptyCard)}, commands);
     draw_occupancy(scene.occupancy, {room.x, occupancy});
     draw_bytes(scene.bytes, {room.x, bytes});

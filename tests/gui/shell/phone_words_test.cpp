@@ -51,6 +51,35 @@ TEST(PhoneBench, TheHeadlineSaysWhatToPress) {
   }
 }
 
+// A mark's name stands beside it only where those of the roofs leave it room: the page is scrolled anyway.
+TEST(PhoneProfile, TheRooflineIsHighEnoughForItsNames) {
+  for (const PhoneSize& size : kPhones) {
+    Phone w(size);
+    ListedRun shown;
+    shown.run = new_run("");
+    shown.run.rows.push_back(profile_test::h100_row("flash_simt", 59526));
+    shown.run.rows.push_back(profile_test::h100_row("naive", 2571000));
+    shown.run.provenance.device_arch = "sm_90a";
+    w.controller().update({ChooseWorkspace{Workspace::profile}});
+    w.controller().show({shown}, nullptr);
+    w.draw_frames(4);
+    const ImGuiWindow* card = child_window("roofline");
+    ASSERT_NE(card, nullptr);
+    EXPECT_GE(card->Size.y, 290) << size.width;
+    const DrawnText drawn;
+    w.draw_frames(1);
+    std::size_t names = 0;
+    for (const auto& place : drawn.places()) {
+      if (place.top < card->Pos.y || place.left < card->Pos.x) continue;
+      for (const auto& other : drawn.places())
+        EXPECT_FALSE(&other != &place && other.top >= card->Pos.y && collide(place, other))
+            << size.width << ": " << place.text << " over " << other.text;
+      ++names;
+    }
+    EXPECT_GE(names, 5U) << size.width;
+  }
+}
+
 TEST(TabletTiles, OfBothConsumersHaveTheirNumbers) {
   Phone w({820, 1133}, "attn1,preset=random,L=4/32,D=4,br=2,bc=4,set=pipeline:hopper,cursor=60");
   w.settle();
