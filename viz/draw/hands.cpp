@@ -36,10 +36,13 @@ FingerSized::FingerSized() : pushed_(by_touch()) {
   const ImGuiStyle& g = ImGui::GetStyle();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {g.ItemSpacing.x, finger - text});
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {g.FramePadding.x, (finger - text) / 2});
+  // The first line and the last reach as far beyond their words.
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding,
+                      {g.WindowPadding.x, std::max(g.WindowPadding.y, (finger - text) / 2)});
 }
 
 FingerSized::~FingerSized() {
-  if (pushed_) ImGui::PopStyleVar(2);
+  if (pushed_) ImGui::PopStyleVar(3);
 }
 
 }  // namespace attn

@@ -23,6 +23,23 @@ bool is_cut(const DrawnText::Place& place) {
   return place.text.find(kCut) != std::string::npos;
 }
 
+TEST(PhoneMenus, TheFirstLineOfAMenuIsWhole) {
+  for (const PhoneSize& size : kPhones) {
+    Phone w(size);
+    w.open("late_outlier");
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      for (const auto& [menu, first] : {std::pair("Menu", "Open a file"), {"Workspace", "Step"}}) {
+        ctx->ItemClick((std::string("//Bar/") + menu).c_str());
+        ctx->Yield(3);
+        const ImGuiTestItemInfo line = ctx->ItemInfo((std::string("//$FOCUSED/") + first).c_str());
+        IM_CHECK_GE_NO_RET(line.RectFull.GetHeight(), kFinger - 0.5F);
+        IM_CHECK_GE_NO_RET(line.RectFull.Min.y, line.Window->Pos.y);
+        ctx->PopupCloseAll();
+      }
+    })) << size.width;
+  }
+}
+
 TEST(PhoneCharts, EveryWordOfTheSentenceIsWhole) {
   for (const PhoneSize& size : kPhones) {
     Phone w(size, "attn1,preset=words,chart=sentence,cursor=39");
