@@ -3,6 +3,7 @@
 #include <array>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -48,7 +49,9 @@ void error_words(const std::string& words) {
 
 bool path_field(ShellUiState& ui, const char* id, const char* hint, const char* extension, FileDialog::Kind kind,
                 std::string& path) {
-  const PathField field{id, hint, extension, kind, ui.has_dialogs, popup_width(kFieldWidth)};
+  const std::string_view path_like = hint;
+  const std::string_view shown = ui.in_page ? path_like.substr(path_like.rfind('/') + 1) : path_like;
+  const PathField field{id, std::string(shown), extension, kind, ui.has_dialogs, popup_width(kFieldWidth)};
   return draw_path_field(field, path, ui.dialog, ui.browsing);
 }
 
@@ -127,6 +130,10 @@ void draw_input_files(const Controller& controller, ShellUiState& ui, Commands& 
   if (!begin_popup(kInputFiles)) return;
   constexpr std::array<const char*, 4> kIds{"Q", "K", "V", "bias"};
   popup_heading(tr_of(kInputFiles));
+  if (ui.in_page)
+    dim_words(tr(
+        "Choose .npy files here. To use text, close this dialog and paste Q, K and V onto the page, one row per line "
+        "with an empty line between matrices, or drop q.csv, k.csv and v.csv together."));
   dim_words(
       tr("NumPy arrays of type f2, f4 or f8, shaped [B,H,L,D], [H,L,D] or [L,D]. The bias is broadcast to [B,H,Lq,Lk]. "
          "The arrays determine the problem's shape. Q, K or V is generated if its field is empty. If the bias field is "

@@ -50,6 +50,8 @@ class Shell {
   void show_one_chart(std::size_t chart) { bench_.only_chart = chart; }
   // A figure in another page: Step without the bar, or one panel of it.
   void show_alone(StepPanel panel) { step_.only = panel; }
+  // In a browser: files are chosen, dropped or pasted, and no path is asked for.
+  void live_in_page() { ui_.in_page = true; }
   const StepUiState& step_ui() const { return step_; }
   // The question of the palette whose answer is open; null: none is.
   const PaletteEntry* answered() const { return ui_.palette.answer_shown ? &ui_.palette.asked : nullptr; }

@@ -25,6 +25,7 @@ struct ShellUiState {
   FileDialog dialog;
   std::string browsing;                  // field whose dialog is open
   bool has_dialogs = false;              // the desktop has file dialogs
+  bool in_page = false;                  // in a browser: nobody knows a path there
   std::uint64_t log_seen = 0;            // newest entry that the log panel has shown
   std::uint64_t toast = 0;               // entry that the toast shows; 0 = none
   double toast_until = 0;                // ImGui::GetTime() at which it goes

@@ -83,6 +83,7 @@ Result<void> Page::set_up(const PageOptions& options) {
   const auto assets = find_assets();
   if (!assets) return tl::unexpected(assets.error());
   if (auto ready = shell_.set_up(*assets); !ready) return ready;
+  shell_.live_in_page();
   ImGui::GetPlatformIO().Platform_SetClipboardTextFn = [](ImGuiContext*, const char* text) { page_copy(text); };
   size_is(options.width, options.height, options.ratio);
   std::error_code error;

@@ -97,6 +97,27 @@ TEST(PhoneProfile, TheRooflineIsHighEnoughForItsNames) {
   }
 }
 
+TEST(PageDialogs, SayHowNumbersComeToAPage) {
+  for (const bool in_page : {false, true}) {
+    Phone w(kPhones[1]);
+    w.open("late_outlier");
+    if (in_page) w.shell().live_in_page();
+    EXPECT_TRUE(w.run([in_page](Ctx* ctx) {
+      ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_I);
+      ctx->Yield(6);
+      const DrawnText drawn;
+      ctx->Yield();
+      const auto says = [&](const char* words) {
+        return std::ranges::any_of(drawn.texts(),
+                                   [&](const std::string& text) { return text.find(words) != text.npos; });
+      };
+      IM_CHECK(says("NumPy arrays"));
+      IM_CHECK_EQ(says("paste"), in_page);
+      IM_CHECK_EQ(says("q.csv"), in_page);
+    }));
+  }
+}
+
 TEST(TabletTiles, OfBothConsumersHaveTheirNumbers) {
   Phone w({820, 1133}, "attn1,preset=random,L=4/32,D=4,br=2,bc=4,set=pipeline:hopper,cursor=60");
   w.settle();
