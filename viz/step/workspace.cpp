@@ -22,6 +22,7 @@
 #include "viz/step/chart_card_draw.h"
 #include "viz/step/charts/chart_card.h"
 #include "viz/step/charts/traffic_draw.h"
+#include "viz/step/facts/abreast.h"
 #include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/gpu_run.h"
 #include "viz/step/facts/side_by_side.h"
@@ -294,6 +295,13 @@ bool is_tablet(const Box& all, const Recording& rec) {
   return by_touch() && all.height() >= style().px(kTablet) && side_by_side_of(rec).tiles == nullptr;
 }
 
+// A lesson's halves of the keys beside its card on a tablet held upright: side by side neither would have its numbers.
+bool has_halves_below(const Box& all, const Recording& rec, const StepFocus& look) {
+  constexpr float kBesideCard = 640;  // logical
+  return is_tablet(all, rec) && all.width() < style().px(kBesideCard) && look.parts.any() &&
+         side_by_side_of(rec).card == nullptr && abreast(rec) > 1;
+}
+
 }  // namespace
 
 void draw_step(const State& state, const Model& model, StepUiState& ui, Commands& commands) {
@@ -347,7 +355,8 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   const bool paged = on_phone || (is_tablet(all, rec) && !frame.fragments &&
                                   page_has_more_numbers(tiles, held_run, step_areas(all, room).tiles));
   const bool lesson = look.parts.any() || ui.hidden.on;
-  const bool phone = (!room.alone && (lesson ? on_phone : paged)) || is_phone_figure(frame, tiles, held_run);
+  const bool phone = (!room.alone && (lesson ? on_phone || has_halves_below(all, rec, look) : paged)) ||
+                     is_phone_figure(frame, tiles, held_run);
   // Beside a question the value in fp64 could be its answer.
   const ExactTile* exact = bars.gpu.raw || ui.hidden.on ? nullptr : cache.bounds();
   std::optional<PointedScene> spelled;
@@ -363,7 +372,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   const float seen = phone ? tiles_seen(phone_areas(all, room, ui.only)) : 0;
   draw_body(frame, areas, {held_run, exact, scales, state, ui.tiles, commands, look, ui.hidden.on, seen}, tiles);
   if (areas.phone && areas.has_tiles) show_made_tiles(ui.page, ui.tiles, now, selection, areas.page);
-  if (areas.phone) fade_where_more();
+  if (areas.phone) by_touch() ? fade_both_ends(2) : fade_where_more();
   if (areas.scrolls) end_page(areas);
   if (spelled) draw_spelled(box_below(areas.page, *spelled), *spelled, selection, commands);
   if (areas.has_timeline) draw_timeline_card(areas.timeline, view, areas.phone);

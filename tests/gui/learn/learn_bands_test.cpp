@@ -127,9 +127,10 @@ TEST(PhoneLesson, EveryCellOfARunHasItsNumber) {
 
 // Side by side neither would have its numbers.
 TEST(PhoneLesson, TwoHalvesStandBelowOneAnother) {
-  for (const auto& [lesson, beat] : {std::pair("two-halves", "halves"), {"two-halves", "table"}}) {
-    Phone w({360, 1900});
-    open_picture(w, lesson, beat);
+  for (const auto& [beat, size] :
+       {std::pair("halves", PhoneSize{360, 1900}), {"table", PhoneSize{360, 1900}}, {"table", PhoneSize{820, 1133}}}) {
+    Phone w(size);
+    open_picture(w, "two-halves", beat);
     const DrawnText drawn;
     w.draw_frames(1);
     const auto title = [&](const char* words) {
