@@ -56,7 +56,7 @@ TEST(PhoneCharts, EveryWordOfTheSentenceIsWhole) {
   }
 }
 
-TEST(PhoneBench, TheHeadlineSaysWhatToPress) {
+TEST(PhoneBench, TheHeadlineSaysWhatToPressAndNoPageIsCut) {
   for (const PhoneSize& size : kPhones) {
     Phone w(size, "attn1,workspace=bench");
     w.settle();
@@ -64,6 +64,15 @@ TEST(PhoneBench, TheHeadlineSaysWhatToPress) {
     w.draw_frames(1);
     EXPECT_TRUE(std::ranges::any_of(drawn.places(), [](const auto& place) {
       return place.size > 13 && place.text.ends_with("Run.") && place.bottom < 240;
+    })) << size.width;
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      const ImGuiWindow* strip = child_window("strip");
+      IM_CHECK(strip != nullptr);
+      ctx->SetRef(strip->ID);
+      for (const char* page : {"Charts", "Ladder", "Sources", "Tiles"}) {
+        IM_CHECK(ctx->ItemExists(page));
+        IM_CHECK_LE_NO_RET(ctx->ItemInfo(page).RectFull.Max.x, strip->Pos.x + strip->Size.x);
+      }
     })) << size.width;
   }
 }

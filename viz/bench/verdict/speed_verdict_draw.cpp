@@ -215,6 +215,7 @@ struct Strip {
   float size = 17;                      // of the headline, logical
   float width = 0, wide = 0, room = 0;  // of the card, of its words, of the headline: pixels
   float chips = 0;                      // their width
+  bool has_labels = false;              // the chip of names at the ends of lines
   int headline_rows = 1, reason_rows = 0, offer_rows = 0;
   float headline_height = 0, reason_height = 0, height = 0;
 };
@@ -258,6 +259,12 @@ Strip strip_of(const State& state, const Model& model, const BenchCache& cache, 
   strip.chips = (charts ? chip_width(tr("labels")) : 0) + pages_width(state, cache) + chip_width(strip.hidden) +
                 (folded ? chip_width(tr("sweep ...")) : 0) +
                 (may_fold ? chip_width(cache.reason_open ? tr("less") : tr("more")) : 0);
+  strip.has_labels = charts;
+  // Between a phone's edges the pages come first.
+  if (charts && s.px(kLeft) + strip.chips > strip.width) {
+    strip.has_labels = false;
+    strip.chips -= chip_width(tr("labels"));
+  }
   // Beside the headline where it keeps most of the line, else over it.
   const float beside = strip.width - s.px(kLeft) - strip.chips - s.px(24);
   strip.over = beside < strip.width * 0.45F;
@@ -289,7 +296,7 @@ void draw_chips(const Strip& strip, const State& state, const Model& model, Benc
       cache.reason_open = !cache.reason_open;
     ImGui::SameLine(0, s.px(8));
   }
-  if (state.view.bench.page == BenchPage::charts) {
+  if (strip.has_labels) {
     if (toggle(tr("labels"), cache.labels, tr("Names at the ends of the lines"), true)) cache.labels = !cache.labels;
     ImGui::SameLine(0, s.px(8));
   }
