@@ -63,6 +63,24 @@ TEST(LyingPhone, WhatAStepMakesIsInSightWithItsNumbersAndSoIsItsSentence) {
   }
 }
 
+TEST(LyingPhone, TheLongSentencesOfABackwardAreWhole) {
+  for (const PhoneSize& size : {kLying[0], kLying[2]}) {
+    Phone w(size);
+    w.open("late_outlier", "cpu_flash_bwd");
+    const auto last_step = static_cast<EventIndex>(recording(w).events.size() - 1);
+    for (EventIndex e = 0; e <= std::min<EventIndex>(last_step, 60); ++e) {
+      w.go_to(e);
+      const DrawnText drawn;
+      w.draw_frames(1);
+      const std::string last = last_word_of_sentence(w);
+      EXPECT_TRUE(std::ranges::any_of(
+          drawn.places(),
+          [&](const auto& place) { return place.text.ends_with(last) && place.right < child_window("page")->Pos.x; }))
+          << "step " << e + 1 << " at " << size.width << ": " << last;
+    }
+  }
+}
+
 // Which of several is wrong is said on the page, above the tiles: they keep their room.
 TEST(LyingPhone, TheTilesOfAnExhibitKeepTheirRoom) {
   Phone w(kLying[0]);
