@@ -30,6 +30,11 @@ Result<std::size_t> find_metric(std::string_view id);
 // Percent of the cycles (tensor_pipe_pct): below it the tensor cores hardly take part, and the products run elsewhere.
 constexpr double kTensorWorks = 5;
 
+// From which share on something is what holds a kernel back, in percent.
+constexpr double kDramBusy = 60;      // of a plain copy
+constexpr double kMultiplyBusy = 70;  // of the multiply-add peak
+constexpr double kTensorBusy = 70;    // of the tensor cores' cycles
+
 // Fills m.figures, one a metric, in table order. What cannot be had says why. What a counter or the compiler has put
 // there already (a value or a reason, and the row has no `compute`) stays.
 void fill_figures(Measurement& m);

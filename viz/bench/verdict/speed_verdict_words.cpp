@@ -105,8 +105,6 @@ std::string occupancy_words(const Measurement& m, bool full) {
   return phrase(" Warps: {}; {} are active{}.", fit, percent_text(reached.value), end);
 }
 
-constexpr double kNear = 60;  // percent of a peak from which on it is the limit
-
 // Where the products do not run on the fp32 pipes, whose peak was measured, that peak is no limit of theirs. Empty
 // where it is.
 std::string elsewhere_words(const Measurement& m) {
@@ -114,7 +112,7 @@ std::string elsewhere_words(const Measurement& m) {
   const Figure& tensor = figure(m, "tensor_pipe_pct");
   if (tensor.available() && tensor.value >= kTensorWorks) {
     const std::string busy = percent_text(tensor.value);
-    if (tensor.value >= kNear) return phrase("Limited by the tensor cores: busy in {} of the cycles.", busy);
+    if (tensor.value >= kTensorBusy) return phrase("Limited by the tensor cores: busy in {} of the cycles.", busy);
     return phrase("The products run on the tensor cores, which are busy in {} of the cycles.", busy);
   }
   if (m.processor == Processor::cpu || !peak.available() || peak.value <= 100) return {};
@@ -152,12 +150,12 @@ std::string limit_words(const Measurement& subject) {
   if (!copy.available())
     return phrase("The kernel reaches {} of this {}'s measured peak.", percent_text(peak.value), device);
   const double arithmetic = peak.available() ? peak.value : 0;
-  if (copy.value >= kNear && (copy.value >= arithmetic || !elsewhere.empty()))
+  if (copy.value >= kDramBusy && (copy.value >= arithmetic || !elsewhere.empty()))
     return phrase("Limited by memory: {} of the measured copy rate.", percent_text(copy.value));
   if (!elsewhere.empty())
     return phrase("{} Memory: {} of the copy rate.{}", elsewhere, percent_text(copy.value),
-                  occupancy_words(subject, figure(subject, "tensor_pipe_pct").value >= kNear));
-  if (arithmetic >= kNear)
+                  occupancy_words(subject, figure(subject, "tensor_pipe_pct").value >= kTensorBusy));
+  if (arithmetic >= kMultiplyBusy)
     return phrase("Limited by arithmetic: {} of this {}'s measured peak.", percent_text(arithmetic), device);
   const std::string words = peak.available()
                                 ? phrase(

@@ -28,9 +28,6 @@ namespace attn {
 namespace {
 
 // From where on a figure is worth a word.
-constexpr double kDramBusy = 60;      // % of a plain copy
-constexpr double kMultiplyBusy = 70;  // % of the multiply-add peak
-constexpr double kTensorBusy = 70;    // % of its active cycles
 constexpr double kSlotsBusy = 85;     // % of the issue slots, or of what the shared memory can pass
 constexpr double kConflicts = 0.05;   // of the shared memory's turns
 constexpr double kWorthIt = 1.03;     // times as fast: less is not proposed

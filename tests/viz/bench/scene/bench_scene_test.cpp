@@ -394,12 +394,14 @@ TEST_F(BenchSceneTest, TheFp32PeakIsNoLimitOfTensorCores) {
     return scene(m).verdict.reason;
   };
   // What is full hides no latency: few warps are no second limit.
-  EXPECT_EQ(reason(7, 646, 68.2).find("too few to hide"), std::string::npos) << reason(7, 646, 68.2);
+  EXPECT_EQ(reason(7, 646, 78.2).find("too few to hide"), std::string::npos) << reason(7, 646, 78.2);
   EXPECT_NE(reason(7, 85, 30).find("too few to hide"), std::string::npos) << reason(7, 85, 30);
   EXPECT_NE(
-      reason(7, 646, 68.2).find("Limited by the tensor cores: busy in 68.2 % of the cycles. Memory: 7.00 % of the"),
+      reason(7, 646, 78.2).find("Limited by the tensor cores: busy in 78.2 % of the cycles. Memory: 7.00 % of the"),
       std::string::npos)
-      << reason(7, 646, 68.2);
+      << reason(7, 646, 78.2);
+  // From the same share on as in Profile.
+  EXPECT_EQ(reason(7, 646, kTensorBusy - 1).find("Limited"), std::string::npos);
   EXPECT_NE(reason(7, 85, 30).find("run on the tensor cores, which are busy in 30.0 % of the cycles."),
             std::string::npos)
       << reason(7, 85, 30);
