@@ -134,7 +134,7 @@ void add_buttons(EntryList& e) {
       .on = e.state().view.profile.roof_levels;
   e.add_in(Workspace::profile, tr("Profile"), tr("Whole run in the heartbeat"), "", {ChooseBeatSpan{}});
   e.add_in(Workspace::profile, tr("Profile"), tr("Source line with the most instructions"), "", {ChooseSourceLine{}});
-  e.add_in(Workspace::profile, tr("Profile"), tr("Compare with the usual measurement"), "", {ChooseAgainst{}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("Compare with the baseline"), "", {ChooseAgainst{}});
   e.add_in(Workspace::profile, tr("Profile"), tr("SASS next to the source"), "", {ChooseCode{CodeKind::sass}});
   e.add_in(Workspace::profile, tr("Profile"), tr("PTX next to the source"), "", {ChooseCode{CodeKind::ptx}});
   e.add_in(Workspace::profile, tr("Profile"), tr("SASS diff next to the source"),
@@ -412,6 +412,7 @@ std::vector<PaletteEntry> palette_entries(const PaletteFacts& facts) {
   add_runs(e);
   for (PaletteEntry& answer : palette_answers(facts)) e.add(std::move(answer));
   for (PaletteEntry& letter : palette_letters()) e.add(std::move(letter));
+  for (PaletteEntry& term : palette_terms()) e.add(std::move(term));
   add_files(e);
   std::vector<PaletteEntry> entries = e.take();
   find_reasons(facts, entries);

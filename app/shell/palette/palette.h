@@ -22,6 +22,7 @@ std::vector<PaletteEntry> palette_answers(const PaletteFacts& facts);
 
 // What S, m, α, P, ℓ, O, LSE, dP, δ and dS mean, each with its formula; the door is the beat that shows it.
 std::vector<PaletteEntry> palette_letters();
+std::vector<PaletteEntry> palette_terms();
 
 // Gives each entry whose command cannot be done now its `why_not`.
 void find_reasons(const PaletteFacts& facts, std::vector<PaletteEntry>& entries);

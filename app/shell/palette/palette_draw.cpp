@@ -155,7 +155,7 @@ bool draw_query(PaletteUiState& ui, float width, int page, bool& moved) {
   if (ImGui::IsWindowAppearing() || std::exchange(ui.take_keyboard, false)) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(width);
   const bool entered = ImGui::InputTextWithHint(
-      "##query", tr("a command, preset, kernel, metric or setting"), &ui.query,
+      "##query", tr("a command, preset, kernel, metric, setting or term"), &ui.query,
       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackHistory, move_by_arrows, &move);
   if (ImGui::IsKeyPressed(ImGuiKey_PageDown)) move += page;
   if (ImGui::IsKeyPressed(ImGuiKey_PageUp)) move -= page;

@@ -50,6 +50,20 @@ TEST(PaletteAnswers, FlopLeadsToTheFormulaWithThisProblemsCount) {
   }));
 }
 
+TEST(PaletteAnswers, ATermIsExplainedBeforeAnythingElseOfItsName) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    for (const PaletteEntry& term : palette_terms()) {
+      choose_in_palette(ctx, term.words.c_str());
+      const PaletteEntry* shown = w.shell().answered();
+      IM_CHECK_SILENT(shown != nullptr);
+      IM_CHECK_STR_EQ(shown->answer.c_str(), term.answer.c_str());
+      ctx->KeyPress(ImGuiKey_Escape);
+      ctx->Yield(2);
+    }
+  }));
+}
+
 TEST(PaletteAnswers, EveryNameOfAStallIsFoundAndExplained) {
   TestWindow w;
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
