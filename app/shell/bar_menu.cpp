@@ -15,19 +15,22 @@ void item(const char* words, const char* keys, Command command, Commands& comman
 }
 
 void settings(const State& state, Commands& commands) {
+  ImGui::PushItemFlag(ImGuiItemFlags_AutoClosePopups, false);  // several are often changed in one go
+  const bool light = state.preferences.theme == Theme::light, still = state.preferences.reduced_motion;
+  item(tr("Light theme"), "Ctrl+T", SetTheme{light ? Theme::dark : Theme::light}, commands, light);
+  item(tr("Reduce motion"), nullptr, SetReducedMotion{!still}, commands, still);
+  ImGui::PopItemFlag();
   if (!begin_submenu(tr("Settings"))) return;
-  const bool dark = state.preferences.theme == Theme::dark;
-  item(tr("Dark"), "Ctrl+T", SetTheme{Theme::dark}, commands, dark);
-  item(tr("Light"), "Ctrl+T", SetTheme{Theme::light}, commands, !dark);
+  ImGui::PushItemFlag(ImGuiItemFlags_AutoClosePopups, false);
+  item(tr("Dark"), "Ctrl+T", SetTheme{Theme::dark}, commands, !light);
+  item(tr("Light"), "Ctrl+T", SetTheme{Theme::light}, commands, light);
   menu_separator();
   for (const int percent : {100, 125, 150, 200, 300}) {
     const float scale = static_cast<float>(percent) / 100;
     item(phrase("Text and tiles at {} %", percent).c_str(), percent == 100 ? "Ctrl+0" : nullptr, SetScale{scale},
          commands, state.preferences.scale == scale);
   }
-  menu_separator();
-  const bool still = state.preferences.reduced_motion;
-  item(tr("Reduce motion"), nullptr, SetReducedMotion{!still}, commands, still);
+  ImGui::PopItemFlag();
   end_submenu();
 }
 
