@@ -210,6 +210,10 @@ std::array<TaskId, 6> Controller::tasks_shown() const {
 
 // In the lab it is the lab's text that goes back: a draft is no document.
 void Controller::undo(bool forward) {
+  if (state_.view.workspace == Workspace::learn && lessons_.on_map()) {
+    if (!forward) lessons_.undo_on_map();
+    return;
+  }
   const bool lab = state_.view.workspace == Workspace::profile && state_.view.profile.page == ProfilePage::lab;
   lab ? labs_.travel(forward) : travel(forward);
 }

@@ -127,6 +127,7 @@ void Lessons::start(const std::string& id, const std::string& wanted_beat) {
   if (to.empty() && progress_.last_lesson == id) to = progress_.last_beat;
   const auto at = std::find_if(it->beats.begin(), it->beats.end(), [&](const Beat& b) { return b.id == to; });
   const std::size_t beat = at == it->beats.end() ? 0 : static_cast<std::size_t>(at - it->beats.begin());
+  forgotten_.reset();
   no_longer_prepare();
   wait_to_start(id, wanted_beat);
   prepare(lesson, beat, numbers_of(it->beats[beat], std::nullopt), [this, lesson, beat](BeatRuns& runs) {
@@ -411,10 +412,18 @@ void Lessons::leave() {
 }
 
 void Lessons::forget() {
-  progress_ = {};
+  forgotten_ = std::exchange(progress_, {});
   if (!learner_) may_save_ = true;
   keep();
-  context_.log.note(tr("Progress deleted."));
+  context_.log.note(tr("Your answers are deleted. Undo brings them back."));
+  refresh();
+}
+
+void Lessons::undo_on_map() {
+  if (!forgotten_) return;
+  progress_ = *std::exchange(forgotten_, std::nullopt);
+  keep();
+  context_.log.note(tr("Your answers are back."));
   refresh();
 }
 

@@ -73,6 +73,9 @@ class Lessons {
   void back();
   void leave();
   void forget();
+  // Undo on the map: what forget() deleted comes back, until a lesson is opened. No document is changed there.
+  void undo_on_map();
+  bool on_map() const { return !open_; }
   // For a class: a lesson of the teacher's beside the learner's, which waits as it is, and nothing of it is kept.
   void teach(bool on);
   void take_back_vote();
@@ -204,6 +207,7 @@ class Lessons {
   std::deque<Lesson> lessons_;                    // runs of a showing that waits refer to theirs
   std::vector<bool> own_;
   LessonProgress progress_;
+  std::optional<LessonProgress> forgotten_;
   std::optional<std::size_t> open_;
   std::size_t beat_ = 0;
   Showing showing_;

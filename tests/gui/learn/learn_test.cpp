@@ -380,6 +380,24 @@ TEST(LearnWindow, WhatWasLearnedIsKeptAndCanBeForgotten) {
   EXPECT_EQ(w.state().view.learn.beat, "largest");  // where the learner stopped
   w.controller().update({LeaveLesson{}, ForgetLessons{}});
   EXPECT_TRUE(load_progress(file)->beats.empty());
+  w.controller().update({Undo{}});
+  EXPECT_EQ(load_progress(file)->beats.at("by-hand").at("score").tries, 2);
+}
+
+// What Step shows is not on screen there, so undo leaves it alone.
+TEST(LearnWindow, UndoOnTheMapChangesNothingOfStep) {
+  TestWindow w;
+  w.controller().update({ChoosePreset{"causal"}});
+  w.draw_frames(3);
+  const std::string chosen = w.state().document.preset;
+  w.controller().update({ChooseWorkspace{Workspace::learn}});
+  w.draw_frames(3);
+  w.controller().update({Undo{}});
+  EXPECT_EQ(w.state().document.preset, chosen);
+  w.controller().update({ChooseWorkspace{Workspace::step}});
+  w.draw_frames(3);
+  w.controller().update({Undo{}});
+  EXPECT_NE(w.state().document.preset, chosen);
 }
 
 TEST(LearnWindow, TheSameQuestionComesWithOtherNumbers) {
