@@ -5,8 +5,10 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -41,8 +43,16 @@ void folded_panel(const State& state, const Model& model, BenchCache& cache, Com
   ImGui::EndPopup();
 }
 
+// Without peers.
+std::set<std::string> kernels_of(const ListedRun& run) {
+  std::set<std::string> kernels;
+  for (const Measurement& m : run.run.rows)
+    if (!m.peer) kernels.insert(m.key.kernel);
+  return kernels;
+}
+
 // What can be looked at while nothing is shown: the newest run of this machine and the largest that came with the
-// program; the others are in the list of runs.
+// program, those with the most kernels first; the others are in the list of runs.
 std::vector<const ListedRun*> offered(const State& state, const Model& model) {
   std::vector<const ListedRun*> runs;
   if (model.task.running || !shown_runs(state.document.runs, model).empty()) return runs;
@@ -54,7 +64,9 @@ std::vector<const ListedRun*> offered(const State& state, const Model& model) {
     runs.push_back(&r);
   }
   constexpr std::size_t kMost = 3;
-  const auto rank = [](const ListedRun* r) { return std::pair(r->from == RunFrom::bundled, -std::ssize(r->run.rows)); };
+  const auto rank = [](const ListedRun* r) {
+    return std::tuple(r->from == RunFrom::bundled, -std::ssize(kernels_of(*r)), -std::ssize(r->run.rows));
+  };
   std::ranges::stable_sort(runs, {}, rank);
   if (runs.size() > kMost) runs.resize(kMost);
   return runs;
@@ -79,12 +91,12 @@ std::vector<Offer> offers(const State& state, const Model& model, const BenchCac
   if (!charts && !cache.scene.slice.planned) return all;
   for (const ListedRun* r : offered(state, model)) {
     const std::string run = words_of(state.document.runs, r->run);
-    const std::size_t rows = r->run.rows.size();
+    const std::size_t n = kernels_of(*r).size();
     all.push_back({r->from == RunFrom::bundled
-                       ? plural(rows, "Open the bundled run {1}, {0} row", "Open the bundled run {1}, {0} rows", run)
+                       ? plural(n, "Open the bundled run {1}, {0} kernel", "Open the bundled run {1}, {0} kernels", run)
                    : r->from == RunFrom::here
-                       ? plural(rows, "Open the last run of {1}, {0} row", "Open the last run of {1}, {0} rows", run)
-                       : plural(rows, "Open the run of {1}, {0} row", "Open the run of {1}, {0} rows", run),
+                       ? plural(n, "Open the last run of {1}, {0} kernel", "Open the last run of {1}, {0} kernels", run)
+                       : plural(n, "Open the run of {1}, {0} kernel", "Open the run of {1}, {0} kernels", run),
                    r->run.id, tr("Shows this run's rows and sweep")});
   }
   if (const ListedRun* other = charts ? other_sweep(model, cache.scene.slice) : nullptr; other != nullptr)
