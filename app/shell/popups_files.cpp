@@ -256,7 +256,8 @@ void draw_save_steps(const Controller& controller, ShellUiState& ui, Commands& c
   ImGui::SetNextItemWidth(s.px(64));
   ImGui::InputFloat(tr("seconds per step"), &ui.seconds_per_step, 0, 0, "%.2g");
   const bool good = ui.first_step >= 1 && ui.last_step <= steps && ui.first_step <= ui.last_step;
-  if (!good) error_words(phrase("Use steps from 1 to {}, with the first before the last.", steps));
+  if (!good)
+    error_words(phrase("Invalid steps {} to {}; use 1 to {}, in ascending order.", ui.first_step, ui.last_step, steps));
   if (write_button(files_of_steps(ui), tr("Create"), good && !ui.path.empty(), entered)) {
     commands.emplace_back(SaveSteps{ui.path, static_cast<EventIndex>(ui.first_step - 1),
                                     static_cast<EventIndex>(ui.last_step - 1), ui.seconds_per_step});

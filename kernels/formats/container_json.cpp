@@ -75,8 +75,9 @@ Result<void> check_session_object(const json& session, const std::string& name) 
     return bad_input(phrase("{}: session.json has no version number.", name));
   }
   if (version.get<std::uint64_t>() > kAttnVersion) {
-    return bad_input(phrase("{} was written by a newer AttnScope (format {}); this version reads formats 1 to {}.",
-                            name, version.dump(), kAttnVersion));
+    return bad_input(
+        phrase("{} was written by a newer version of AttnScope (format {}); this version reads formats 1 to {}.", name,
+               version.dump(), kAttnVersion));
   }
   return ok();
 }

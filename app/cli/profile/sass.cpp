@@ -68,7 +68,7 @@ Result<NamedCode> kept_code(const std::string& file, const std::string& kernel) 
   if (!any) return bad_input(phrase("{} has no row for {}.", file, kernel));
   if (row == nullptr)
     return bad_input(
-        phrase("{} contains no machine code of {}: nvdisasm was missing when the kernel was measured, or the file is "
+        phrase("{} contains no machine code for {}: nvdisasm was missing when the kernel was measured, or the file is "
                "from an older version. To compile the kernel here, use `attnscope sass {}`.",
                file, kernel, kernel));
   return NamedCode{fmt::format("{}{}, {}, {}", kernel, words_of(row->key.options), row->code->arch, file), *row->code};

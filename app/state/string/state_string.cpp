@@ -103,8 +103,8 @@ Result<void> check_text(std::string_view text) {
   if (version == kVersion) return ok();
   if (version.substr(0, 4) == "attn") {
     return bad_input(
-        phrase("The state string's version is '{}', but this AttnScope reads {}. Was the string made by a newer "
-               "AttnScope?",
+        phrase("The state string's version is '{}', but this version of AttnScope reads {}. Was the string made "
+               "by a newer version of AttnScope?",
                version, kVersion));
   }
   return bad_input(phrase("A state string starts with '{},'.", kVersion));

@@ -85,7 +85,7 @@ TEST(Container, RefusesOtherFormatsAndNewerVersionsInWords) {
   EXPECT_NE(refusal(zip_of_session(R"({"format": "attnscope", "version": "1"})")).find("no version"),
             std::string::npos);
   EXPECT_EQ(refusal(zip_of_session(R"({"format": "attnscope", "version": 4})")),
-            "x.attn was written by a newer AttnScope (format 4); this version reads formats 1 to 3.");
+            "x.attn was written by a newer version of AttnScope (format 4); this version reads formats 1 to 3.");
   EXPECT_NE(refusal(zip_of_session(R"({"format": "attnscope", "version": 18446744073709551615})")).find("newer"),
             std::string::npos);
 }

@@ -289,7 +289,7 @@ AttentionScene attention_scene(const Recording& rec, const StepPlace& at, std::i
   for (const std::string& one : tiles.words) count += (count.empty() ? "" : ", ") + one;
   scene.words = {
       entropy_words(scene.followed, at, rec, at.row),
-      woven(phrase("{} over the keys so far, log scale. An unfinished row shows the softmax of the keys it has seen.",
+      woven(phrase("{} over the keys so far, log scale. An unfinished row shows the softmax over the keys it has seen.",
                    place(0)),
             {letter("P", TensorColour::p)}),
       {word(count + ".")}};

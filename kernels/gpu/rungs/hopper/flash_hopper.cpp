@@ -78,7 +78,7 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const HopperTile
         phrase("{} needs a half step that is a multiple of 16 below {} keys, not {}.", row.id, t.keys, t.half));
   if (const std::int64_t takes = registers_of(p, t), has = registers_for(t); takes > has)
     return bad_input(
-        phrase("{} at {} x {} with form {} and Dv = {} would hold S, P and O in {} registers per thread; with {} "
+        phrase("{} at {} x {} with form {} and Dv = {} needs {} registers per thread for S, P and O. With {} "
                "consumers, the limit is {}. Use fewer keys or rows.",
                row.id, o.br, t.keys, t.form, p.Dv, takes, t.consumers, has));
   const std::int64_t bytes = shared_bytes(p, t);

@@ -242,8 +242,8 @@ TEST(HopperTile, RefusesInWords) {
   o = {};
   o.bc = 256;
   EXPECT_EQ(refusal(p, o),
-            "flash_hopper at 192 x 256 with form 5 and Dv = 128 would hold S, P and O in 224 registers per thread; "
-            "with 3 consumers, the limit is 160. Use fewer keys or rows.");
+            "flash_hopper at 192 x 256 with form 5 and Dv = 128 needs 224 registers per thread for S, P and O. "
+            "With 3 consumers, the limit is 160. Use fewer keys or rows.");
   o = {};
   o.stages = 8;
   EXPECT_NE(refusal(p, o).find("bytes of shared memory, but sm_90a has 232448. Use fewer stages or Q buffers."),
