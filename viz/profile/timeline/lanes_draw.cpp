@@ -259,11 +259,14 @@ void draw_time_axis(ImDrawList* list, const Chart& chart, float top, Commands* c
 void draw_chart(ImDrawList* list, const Chart& chart, float left) {
   draw_labels(list, chart, left);
   const std::vector<TimelineRow>& rows = chart.scene.rows;
-  for (std::size_t n = 0; n < chart.rows.size(); ++n) draw_row(list, chart, rows[n], chart.rows[n]);
+  const auto seen = [&](std::size_t n) { return chart.rows[n].height() > 0; };
+  for (std::size_t n = 0; n < chart.rows.size(); ++n)
+    if (seen(n)) draw_row(list, chart, rows[n], chart.rows[n]);
   draw_idle(list, chart);
   draw_path(list, chart);
   draw_releases(list, chart);
-  for (std::size_t n = 0; n < chart.rows.size(); ++n) draw_row_letters(list, chart, rows[n], chart.rows[n]);
+  for (std::size_t n = 0; n < chart.rows.size(); ++n)
+    if (seen(n)) draw_row_letters(list, chart, rows[n], chart.rows[n]);
 }
 
 float overview_height(const PipelineScene& scene) {

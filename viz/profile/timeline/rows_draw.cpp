@@ -211,6 +211,7 @@ void draw_labels(ImDrawList* list, const Chart& chart, float left) {
   for (std::size_t n = 0, count = 1; n < chart.rows.size(); n += count) {
     // Slots too low for a name each have one together.
     for (count = 1; slot(n) && chart.rows[n].height() < s.px(kNamedSlot) && slot(n + count);) ++count;
+    if (chart.rows[n].height() <= 0) continue;
     const std::string words = count == 1 ? chart.scene.rows[n].label : phrase("ring, slots 0 to {}", count - 1);
     const Box box{{left, chart.rows[n].min.y}, {chart.plot.min.x - s.px(8), chart.rows[n + count - 1].max.y}};
     draw_text_in(list, box, Align::left, Face::text, 12, colour(s.theme, Token::text),

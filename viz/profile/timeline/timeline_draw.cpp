@@ -3,6 +3,7 @@
 #include "viz/profile/timeline/timeline_draw.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -58,30 +59,38 @@ void tell_all(const char* id, const Box& room, const std::string& words) {
 
 // The longest of these, the longest first, that a line has room for: all of it where the pointer rests.
 void draw_one_line(ImDrawList* list, const char* id, const Box& line, Token token,
-                   const std::vector<std::string>& forms) {
+                   const std::vector<std::string>& forms, const std::string& all) {
   const Style& s = style();
   const auto fits = std::ranges::find_if(
       forms, [&](const std::string& words) { return text_width(Face::text, 12, words) <= line.width(); });
   const std::string& words = fits == forms.end() ? forms.back() : *fits;
   draw_text_in(list, line, Align::left, Face::text, 12, colour(s.theme, token),
                fitted_text(Face::text, 12, words, line.width()));
-  tell_all(id, line, forms.front());
+  tell_all(id, line, all);
 }
 
 std::string words_below_answers(const PipelineScene& scene) {
   return scene.beside != nullptr ? scene.beside_words : scene.words;
 }
 
+// What two recordings leave out where both are not in sight otherwise.
+struct Fold {
+  bool words = false;     // have one line
+  bool overview = false;  // of the whole block: none
+  bool q = false;         // no lane that copies Q alone
+};
+
 TextRuns dim_runs(const std::string& words) {
   return {{words, Face::text, Token::dim, 0, false}};
 }
 
-float below_height(const PipelineScene& scene, float width) {
+float below_height(const PipelineScene& scene, float width, Fold fold) {
+  if (fold.words) return style().px(kLine);
   return std::max(style().px(kLine),
                   draw_paragraph(nullptr, {}, width, 12, dim_runs(words_below_answers(scene)), kAllOf, false));
 }
 
-float words_height(const PipelineScene& scene, float width) {
+float words_height(const PipelineScene& scene, float width, Fold fold) {
   const Style& s = style();
   if (scene.sms_shown) return draw_paragraph(nullptr, {}, width, 13, tail_runs(scene), kMostTail, false);
   if (scene.answers.empty() && scene.beside == nullptr) {
@@ -89,10 +98,10 @@ float words_height(const PipelineScene& scene, float width) {
            door_height(scene);
   }
   return (scene.beside == nullptr ? answers_height(scene, width) : 0) +
-         (words_below_answers(scene).empty() ? 0 : below_height(scene, width)) + s.px(kWordsGap);
+         (words_below_answers(scene).empty() ? 0 : below_height(scene, width, fold)) + s.px(kWordsGap);
 }
 
-void draw_words(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width, Commands& commands) {
+void draw_words(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width, Fold fold, Commands& commands) {
   const Style& s = style();
   if (scene.sms_shown) {
     draw_paragraph(list, at, width, 13, tail_runs(scene), kMostTail);
@@ -106,6 +115,9 @@ void draw_words(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float w
     draw_answers(list, scene, at, width, commands);
     at.y += answers_height(scene, width);
   }
+  if (fold.words && scene.beside != nullptr)
+    return draw_one_line(list, "timeline_compared", {at, {at.x + width, at.y + s.px(kLine)}}, Token::dim,
+                         scene.beside_forms, scene.beside_words);
   if (const std::string words = words_below_answers(scene); !words.empty())
     draw_paragraph(list, at, width, 12, dim_runs(words), kAllOf);
 }
@@ -124,8 +136,9 @@ void draw_title(ImDrawList* list, const PipelineScene& scene, const Box& line, f
   draw_text_in(list, line, Align::left, Face::bold, 13, colour(s.theme, Token::text), tr("Timeline"));
   const float left = line.min.x + text_width(Face::bold, 13, tr("Timeline")) + s.px(12);
   if (right - left < s.px(60)) return;
-  draw_one_line(list, "timeline_title", {{left, line.min.y}, {right - s.px(8), line.max.y}}, Token::dim,
-                title_words(scene));
+  const std::vector<std::string> words = title_words(scene);
+  draw_one_line(list, "timeline_title", {{left, line.min.y}, {right - s.px(8), line.max.y}}, Token::dim, words,
+                words.front());
 }
 
 constexpr const char* kRecorded = "timeline_recorded";
@@ -185,12 +198,12 @@ void draw_head(ImDrawList* list, const PipelineScene& scene, const Box& line, bo
   draw_title(list, scene, line, right);
 }
 
-float above_height(const PipelineScene& scene, float width) {
-  return style().px(kHead + kTimelineChoices) + words_height(scene, width);
+float above_height(const PipelineScene& scene, float width, Fold fold) {
+  return style().px(kHead + kTimelineChoices) + words_height(scene, width, fold);
 }
 
 // Head, menus, answers. Returns the y below them.
-float draw_above(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width, bool with_panel,
+float draw_above(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width, Fold fold, bool with_panel,
                  Commands& commands) {
   const Style& s = style();
   const float right = at.x + width;
@@ -198,8 +211,8 @@ float draw_above(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float 
   float y = at.y + s.px(kHead);
   draw_timeline_choices(scene, {{at.x, y}, {right, y + s.px(kTimelineChoices)}}, commands);
   y += s.px(kTimelineChoices);
-  draw_words(list, scene, {at.x, y}, width, commands);
-  return y + words_height(scene, width);
+  draw_words(list, scene, {at.x, y}, width, fold, commands);
+  return y + words_height(scene, width, fold);
 }
 
 float label_width(float width) {
@@ -212,10 +225,11 @@ float shares_height(const PipelineScene& scene, float width) {
 }
 
 // The card but for its rows; `width` within its pads.
-float frame_height(const PipelineScene& scene, float width) {
+float frame_height(const PipelineScene& scene, float width, Fold fold) {
   const Style& s = style();
-  const float height = above_height(scene, width) + shares_height(scene, width) + timeline_key_height(scene, width) +
-                       overview_height(scene) + s.px(kPads + kBelowKey + kOverviewGap + kTimeAxis);
+  const float overview = fold.overview ? 0 : overview_height(scene) + s.px(kOverviewGap);
+  const float height = above_height(scene, width, fold) + shares_height(scene, width) +
+                       timeline_key_height(scene, width) + overview + s.px(kPads + kBelowKey + kTimeAxis);
   return scene.beside == nullptr ? height : height + s.px(kLine + kLine + kOverviewGap + kTimeAxis);
 }
 
@@ -225,10 +239,21 @@ std::vector<const PipelineScene*> halves_of(const PipelineScene& scene) {
   return halves;
 }
 
-// So high that the card ends above where the page fades.
-RowHeights heights_of(const PipelineScene& scene, float width, float page) {
-  const float room = page - style().px(kPageFade) - frame_height(scene, width);
-  return row_heights(halves_of(scene), room / style().scale);
+// The card's form on a page so high: rows end above where the page fades.
+struct LanesForm {
+  Fold fold;
+  RowHeights heights;
+};
+LanesForm form_of(const PipelineScene& scene, float width, float page) {
+  constexpr std::array kFolds{Fold{}, Fold{true, false, false}, Fold{true, true, false}, Fold{true, true, true}};
+  const std::vector<const PipelineScene*> halves = halves_of(scene);
+  const auto room = [&](Fold fold) {
+    return (page - style().px(kPageFade) - frame_height(scene, width, fold)) / style().scale;
+  };
+  const auto fits = [&](Fold fold) { return least_rows_height(halves, fold.q) <= room(fold); };
+  const auto at = scene.beside == nullptr ? kFolds.begin() : std::ranges::find_if(kFolds, fits);
+  const Fold fold = at == kFolds.end() ? kFolds.back() : *at;
+  return {fold, row_heights(halves, room(fold), fold.q)};
 }
 
 // Which of two a half is, by what differs. Returns the x behind it.
@@ -243,13 +268,15 @@ float draw_half_name(ImDrawList* list, const PipelineScene& scene, const Box& li
 }
 
 // The key, and the whole block above the rows. Returns the y below them.
-float draw_above_rows(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width, Commands& commands) {
+float draw_above_rows(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width, Fold fold,
+                      Commands& commands) {
   const Style& s = style();
   const float right = at.x + width, label = label_width(width);
   if (scene.beside == nullptr) draw_path_bar(list, scene, at, width);
   float y = at.y + shares_height(scene, width);
   draw_timeline_key(list, scene, {at.x, y}, width);
   y += timeline_key_height(scene, width) + style().px(kBelowKey);
+  if (fold.overview) return y;
   const float over = overview_height(scene);
   draw_text_in(list, {{at.x, y}, {at.x + label, y + over}}, Align::left, Face::text, 12, colour(s.theme, Token::dim),
                tr("whole block"));
@@ -289,9 +316,9 @@ void draw_lanes(const PipelineScene& scene, float page, bool with_panel, Command
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, right = at.x + width, label = label_width(width);
-  const RowHeights heights = heights_of(scene, width, page);
-  float y = draw_above(list, scene, at, width, with_panel, commands);
-  y = draw_above_rows(list, scene, {at.x, y}, width, commands);
+  const auto [fold, heights] = form_of(scene, width, page);
+  float y = draw_above(list, scene, at, width, fold, with_panel, commands);
+  y = draw_above_rows(list, scene, {at.x, y}, width, fold, commands);
   if (scene.beside != nullptr) return draw_two(list, scene, {at.x, y}, right, label, heights, commands);
   draw_one(list, chart_at(scene, {at.x + label, y + style().px(kTimeAxis)}, right, heights), at.x, commands);
 }
@@ -300,7 +327,7 @@ void draw_sms_page(const PipelineScene& scene, bool with_panel, Commands& comman
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
-  float y = draw_above(list, scene, at, room.x, with_panel, commands);
+  float y = draw_above(list, scene, at, room.x, {}, with_panel, commands);
   draw_sms_key(list, scene, {at.x, y}, room.x);
   y += sms_key_height(scene, room.x) + s.px(kOverviewGap);
   draw_all_sms(list, scene, {{at.x, y}, {at.x + room.x, at.y + room.y}}, commands);
@@ -309,13 +336,13 @@ void draw_sms_page(const PipelineScene& scene, bool with_panel, Commands& comman
 float sms_page_height(const PipelineScene& scene, float width) {
   const Style& s = style();
   const float inner = width - 2 * s.px(kCardSide);
-  return s.px(kPads + kOverviewGap) + above_height(scene, inner) + sms_key_height(scene, inner) + sms_height(scene);
+  return s.px(kPads + kOverviewGap) + above_height(scene, inner, {}) + sms_key_height(scene, inner) + sms_height(scene);
 }
 
 float lanes_card_height(const PipelineScene& scene, ImVec2 room) {
   const float inner = room.x - 2 * style().px(kCardSide);
-  float height = frame_height(scene, inner);
-  const RowHeights heights = heights_of(scene, inner, room.y);
+  const auto [fold, heights] = form_of(scene, inner, room.y);
+  float height = frame_height(scene, inner, fold);
   for (const PipelineScene* const half : halves_of(scene)) height += style().px(all_rows_height(*half, heights));
   return height;
 }

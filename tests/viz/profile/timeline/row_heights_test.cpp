@@ -96,8 +96,24 @@ TEST(RowHeights, LetTwoRecordingsBeSeenAtOnceInALowWindow) {
   EXPECT_GT(least, 320) << "as high as letters need";
   EXPECT_LE(2 * all_rows_height(*four, h), 320);
   EXPECT_GE(h.lane, 20) << "a consumer's work keeps its letters";
-  // Where not even that fits, they are read one after the other.
-  EXPECT_GE(row_heights(both, 100).slot, kLetter);
+}
+
+// However little room there is: never roomier than with more of it.
+TEST(RowHeights, OfTwoRecordingsNeverGrowAgainWhereTheRoomIsTooLow) {
+  const std::vector<PipelineScene> all = scenes();
+  for (const PipelineScene& s : all) {
+    if (consumers_of(s) < 3) continue;
+    const std::vector<const PipelineScene*> both{&s, &s};
+    float before = 0;
+    for (float room = 100; room < 700; room += 10) {
+      const float height = 2 * all_rows_height(s, row_heights(both, room));
+      EXPECT_GE(height, before) << s.strip << ", " << room;
+      EXPECT_LE(height, std::max(room, least_rows_height(both, false))) << s.strip << ", " << room;
+      before = height;
+    }
+    const bool copies_q = std::ranges::any_of(s.rows, &TimelineRow::of_q);
+    EXPECT_EQ(least_rows_height(both, true) < least_rows_height(both, false), copies_q) << s.strip;
+  }
 }
 
 }  // namespace

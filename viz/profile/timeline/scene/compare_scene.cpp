@@ -97,11 +97,15 @@ std::string comparison_words(const PipelineScene& a, const PipelineScene& b) {
     if (!on_same_card(*a.timeline, *b.timeline))
       words += std::string(words.empty() ? "" : " ") + tr("The two recordings are from different GPUs.");
   }
-  words += (words.empty() ? "" : " ") + phrase("A key tile takes {} in the upper launch and {} in the lower one.",
-                                               time_text(time_of_tile(a)), time_text(time_of_tile(b)));
-  if (const std::string what = changes(a, b); !what.empty())
-    words += " " + phrase("What differs most for a consumer: {}.", what);
-  return words;
+  return words + (words.empty() ? "" : " ") + comparison_forms(a, b).front();
+}
+
+std::vector<std::string> comparison_forms(const PipelineScene& a, const PipelineScene& b) {
+  const std::string tile = phrase("A key tile takes {} in the upper launch and {} in the lower one.",
+                                  time_text(time_of_tile(a)), time_text(time_of_tile(b)));
+  const std::string what = changes(a, b);
+  if (what.empty()) return {tile};
+  return {tile + " " + phrase("What differs most for a consumer: {}.", what), tile};
 }
 
 namespace {
@@ -221,6 +225,7 @@ void put_beside(PipelineScene& scene, const std::string& id, const TimelinesView
     c.beside = true;
     std::tie(scene.above_label, scene.beside_label) = what_differs(*scene.timeline, **at);
     scene.beside_words = comparison_words(scene, *other);
+    scene.beside_forms = comparison_forms(scene, *other);
     scene.notes = phrase("Above: {}", scene.notes) + " " + phrase("Below: {}", other->notes);
     scene.beside = std::move(other);
     return;

@@ -11,11 +11,34 @@ constexpr float kLeastLane = 31, kGoodLane = 34, kMostLane = 68;
 static_assert(kLeastLane * (1 - kWaitTop) >= kLeastLettered);
 constexpr float kGoodSlot = 18, kMostSlot = 20;
 constexpr float kProduct = 11, kLowProduct = 9;
-constexpr float kLowestLane = 22, kLowestSlot = 7, kLowestProduct = 6;  // where two must be seen at once
+constexpr float kLowestLane = 20, kLowestSlot = 7, kLowestProduct = 6;  // where two must be seen at once
 
 // What is left for each of `all` where `taken` is of the room.
 float each_of(float room, float taken, float all, float least, float most) {
   return all < 1 ? most : std::clamp(std::floor((room - taken) / all), least, most);
+}
+
+// Rows of several scenes, by what sets their height.
+struct Counted {
+  float lanes = 0, slots = 0, products = 0;
+  float copies = 0, gaps = 0, low_gaps = 0;  // pixels
+  float lettered() const { return products * kLowProduct + lanes * kLeastLane + slots * kLeastLettered; }
+  float lowest() const { return products * kLowestProduct + lanes * kLowestLane + slots * kLowestSlot; }
+};
+
+Counted counted(std::span<const PipelineScene* const> scenes, bool without_q) {
+  Counted c;
+  for (const PipelineScene* const s : scenes)
+    for (const TimelineRow& row : s->rows) {
+      if (without_q && row.of_q) continue;
+      c.gaps += row.gap;
+      c.low_gaps += std::floor(row.gap / 2);
+      if (row.kind == RowKind::computes) ++c.lanes;
+      if (row.kind == RowKind::slot) ++c.slots;
+      if (row.kind == RowKind::products) ++c.products;
+      if (row.kind == RowKind::copies) c.copies += row.height;
+    }
+  return c;
 }
 
 }  // namespace
@@ -31,42 +54,39 @@ float RowHeights::of(const TimelineRow& row) const {
     case RowKind::copies:
       break;
   }
-  return row.height;
+  return without_q && row.of_q ? 0 : row.height;
 }
 
 float RowHeights::above(const TimelineRow& row) const {
+  if (without_q && row.of_q) return 0;
   return low ? std::floor(row.gap / 2) : row.gap;
 }
 
-RowHeights row_heights(std::span<const PipelineScene* const> scenes, float room) {
+float least_rows_height(std::span<const PipelineScene* const> scenes, bool without_q) {
+  const Counted c = counted(scenes, without_q);
+  return c.copies + c.low_gaps + c.lowest();
+}
+
+RowHeights row_heights(std::span<const PipelineScene* const> scenes, float room, bool without_q) {
   RowHeights h;
-  float lanes = 0, slots = 0, products = 0, saved = 0;
-  for (const PipelineScene* const s : scenes)
-    for (const TimelineRow& row : s->rows) {
-      room -= row.gap;
-      saved += row.gap - std::floor(row.gap / 2);
-      if (row.kind == RowKind::computes) ++lanes;
-      if (row.kind == RowKind::slot) ++slots;
-      if (row.kind == RowKind::products) ++products;
-      if (row.kind == RowKind::copies) room -= row.height;
-    }
-  const float lettered = products * kLowProduct + lanes * kLeastLane + slots * kLeastLettered;
-  const float lowest = products * kLowestProduct + lanes * kLowestLane + slots * kLowestSlot;
-  if (scenes.size() > 1 && room < lettered && room + saved >= lowest) {
+  h.without_q = without_q;
+  const Counted c = counted(scenes, without_q);
+  room -= c.copies + c.gaps;
+  if (scenes.size() > 1 && room < c.lettered()) {
     h.low = true;
-    room += saved - products * kLowestProduct;
+    room += c.gaps - c.low_gaps - c.products * kLowestProduct;
     h.product = kLowestProduct;
     h.slot = kLowestSlot;
-    h.lane = each_of(room, slots * h.slot, lanes, kLowestLane, kLeastLane);
-    h.slot = each_of(room, lanes * h.lane, slots, h.slot, kLeastLettered);
+    h.lane = each_of(room, c.slots * h.slot, c.lanes, kLowestLane, kLeastLane);
+    h.slot = each_of(room, c.lanes * h.lane, c.slots, h.slot, kLeastLettered);
     return h;
   }
-  const bool narrow = room - products * kProduct < lanes * kLeastLane + slots * kLeastLettered;
+  const bool narrow = room - c.products * kProduct < c.lanes * kLeastLane + c.slots * kLeastLettered;
   h.product = narrow ? kLowProduct : kProduct;
-  room -= products * h.product;
-  h.slot = each_of(room, lanes * kGoodLane, slots, kLeastLettered, kGoodSlot);
-  h.lane = each_of(room, slots * h.slot, lanes, kLeastLane, kMostLane);
-  h.slot = each_of(room, lanes * h.lane, slots, h.slot, kMostSlot);
+  room -= c.products * h.product;
+  h.slot = each_of(room, c.lanes * kGoodLane, c.slots, kLeastLettered, kGoodSlot);
+  h.lane = each_of(room, c.slots * h.slot, c.lanes, kLeastLane, kMostLane);
+  h.slot = each_of(room, c.lanes * h.lane, c.slots, h.slot, kMostSlot);
   return h;
 }
 

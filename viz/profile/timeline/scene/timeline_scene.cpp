@@ -178,6 +178,7 @@ class Scene {
       row.label = lane_words(t_, p_.lanes[l]);
       row.kind = computes(l) ? RowKind::computes : RowKind::copies;
       row.height = kProducer;
+      row.of_q = row.kind == RowKind::copies && t_.lanes[p_.lanes[l]].index > 0;
       row.gap = l == 0 ? 0 : 6;
       row.path_at = computes(l) ? kPathOfLane : kPathOfProducer;
       small.height = consumers > 3 ? 5 : 7;

@@ -45,6 +45,7 @@ struct TimelineRow {
   RowKind kind = RowKind::copies;  // where it computes a wait takes its lower part
   float height = 20;               // logical pixels, of one that copies; of others row_heights() (row_heights.h)
   float gap = 6;                   // above it
+  bool of_q = false;               // it copies Q and nothing else
   float path_at = 0.5F;            // of its height: where the path runs, clear of its letters
   std::vector<TimelineStretch> stretches;  // by their beginning
 };
@@ -164,6 +165,7 @@ struct PipelineScene {
   // The one that is drawn below, on the same axis from the same product on; null: none is.
   std::shared_ptr<PipelineScene> beside;
   std::string beside_words;
+  std::vector<std::string> beside_forms;  // of one line, the longest first: of what happens in a key tile
   std::string above_label, beside_label;  // by what differs: "no turns", "turns"
 };
 
@@ -211,6 +213,7 @@ bool is_no_gain(const Timeline& above, const Timeline& below, double gain);
 std::pair<std::string, std::string> what_differs(const Timeline& above, const Timeline& below);
 // Two of one problem: what the other takes, measured without the recorder, and where a key tile's time differs most.
 std::string comparison_words(const PipelineScene& scene, const PipelineScene& beside);
+std::vector<std::string> comparison_forms(const PipelineScene& scene, const PipelineScene& beside);
 // What a change brought, as a share of the time without the recorder. `spread`: between its quartiles, by those of both
 // medians; empty where a file has none.
 struct MeasuredGain {
