@@ -58,6 +58,18 @@ std::vector<LabelBox> beside_own(std::span<const LabelBox> candidates, std::span
   return beside;
 }
 
+std::vector<LabelBox> clear_of(std::span<const LabelBox> candidates, std::span<const LabelBox> words,
+                               const LabelBox& inside) {
+  std::vector<LabelBox> clear;
+  for (const LabelBox& candidate : candidates) {
+    const LabelBox box = pushed_into(candidate, inside);
+    if (std::ranges::all_of(words, [&](const LabelBox& other) { return overlap(box, other) <= 0; }))
+      clear.push_back(box);
+  }
+  if (clear.empty()) clear.assign(candidates.begin(), candidates.end());
+  return clear;
+}
+
 float clear_middle(Reach within, float height, std::span<const Reach> taken) {
   const float low = std::min(within.from, within.to), high = std::max(within.from, within.to);
   const float middle = (low + high) / 2, most = (high - low - height) / 2;

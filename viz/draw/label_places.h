@@ -27,6 +27,11 @@ struct LabelPoint {
 std::vector<LabelBox> beside_own(std::span<const LabelBox> candidates, std::span<const LabelPoint> own,
                                  std::span<const LabelPoint> others, const LabelBox& inside);
 
+// Those of the candidates that, pushed into `inside`, meet none of `words`: a line under a name leaves it legible,
+// another name does not. All where none is.
+std::vector<LabelBox> clear_of(std::span<const LabelBox> candidates, std::span<const LabelBox> words,
+                               const LabelBox& inside);
+
 // The middle of a label of `height` between `from` and `to`: as near to the middle between those as it meets none of
 // `taken`; the middle itself where it meets one everywhere.
 struct Reach {

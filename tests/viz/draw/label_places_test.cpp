@@ -42,6 +42,15 @@ TEST(LabelPlaces, ANameIsNearerToItsOwnMarkThanToAnothers) {
   EXPECT_EQ(beside_own(candidates, own, {}, kInside).size(), 2U);
 }
 
+TEST(LabelPlaces, ANameKeepsOffOtherNamesBeforeItKeepsOffLines) {
+  const std::array candidates{LabelBox{10, 10, 30, 20}, LabelBox{40, 10, 60, 20}};
+  const std::array words{LabelBox{28, 12, 30, 14}};
+  const std::vector<LabelBox> clear = clear_of(candidates, words, kInside);
+  ASSERT_EQ(clear.size(), 1U);
+  EXPECT_EQ(clear.front().left, 40);
+  EXPECT_EQ(clear_of(candidates, std::array{LabelBox{0, 0, 100, 100}}, kInside).size(), 2U) << "it has no better place";
+}
+
 TEST(LabelPlaces, BoxesThatOnlyTouchDoNotMeet) {
   EXPECT_EQ(overlap({0, 0, 10, 10}, {10, 0, 20, 10}), 0);
   EXPECT_EQ(overlap({0, 0, 10, 10}, {8, 6, 20, 10}), 8);

@@ -170,6 +170,14 @@ RoofAxes level_axes(const Roofline& roof, double tflops) {
   return axes;
 }
 
+RoofAxes roof_axes(const Roofline& roof, float height, float over) {
+  RoofAxes axes{roof.x_min, roof.x_max, roof.y_min, roof.y_max};
+  const double top = std::max(roof.peak_tflops, roof.tensor_tflops), part = static_cast<double>(over / height);
+  if (top > axes.y_min && part < 0.5)
+    axes.y_max = std::max(axes.y_max, top * std::pow(top / axes.y_min, part / (1 - part)));
+  return axes;
+}
+
 RoofLevelPicture level_picture(const Roofline& roof, const std::string& kernel, double tflops, const LabelBox& plot,
                                float line, const std::function<float(std::string_view)>& width) {
   RoofLevelPicture p;

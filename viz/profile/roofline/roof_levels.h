@@ -43,6 +43,8 @@ struct RoofAxes {
   double x_min = 1, x_max = 1, y_min = 1, y_max = 1;
 };
 RoofAxes level_axes(const Roofline& roof, double tflops);
+// The axes of all kernels, which leave `over` of `height` pixels free over the highest roof: its name stands there.
+RoofAxes roof_axes(const Roofline& roof, float height, float over);
 
 // `plot`: where the axes lie; `width`: of words, `line`: the height of a line, pixels. `kernel` runs at `tflops`.
 RoofLevelPicture level_picture(const Roofline& roof, const std::string& kernel, double tflops, const LabelBox& plot,

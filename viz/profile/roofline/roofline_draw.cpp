@@ -28,7 +28,8 @@ namespace {
 constexpr float kAxisText = 11.5F, kLabelText = 12, kLineHeight = 15;  // logical pixels
 // How far labels, and whatever else is drawn, may stand over the chart's edge.
 constexpr float kOverTop = 4, kOverEdge = 8;
-constexpr float kApart = 6;  // logical: labels on one line
+constexpr float kTicksUnder = 24;  // logical: of the picture's height what the numbers under it take
+constexpr float kApart = 6;        // logical: labels on one line
 
 int format_tick(double value, char* buffer, int size, void*) {
   return std::snprintf(buffer, static_cast<std::size_t>(size), "%.6g", value);
@@ -70,8 +71,9 @@ class Labels {
   ~Labels() { splitter_.Merge(&list_); }
   Labels(const Labels&) = delete;
   Labels& operator=(const Labels&) = delete;
-  void take(ImVec2 centre, float radius) {
-    taken_.push_back({centre.x - radius, centre.y - radius, centre.x + radius, centre.y + radius});
+  void take_mark(ImVec2 centre, float radius) {
+    take(centre, radius);
+    legible_.push_back(taken_.back());
   }
   // Lines are taken as small boxes along them.
   void take_line(ImVec2 a, ImVec2 b) {
@@ -89,16 +91,20 @@ class Labels {
     candidates.reserve(places.size());
     for (const ImVec2 at : places) candidates.push_back({at.x, at.y, at.x + width, at.y + style().px(kLineHeight)});
     if (!own.empty()) candidates = beside_own(candidates, own, others, inside_);
-    const LabelBox box = place_label(candidates, taken_, inside_);
+    const LabelBox box = place_label(clear_of(candidates, legible_, inside_), taken_, inside_);
     back(box);
     const float apart = style().px(kApart);
     taken_.push_back({box.left - apart, box.top, box.right + apart, box.bottom});
+    legible_.push_back(taken_.back());
     return {box.left, box.top};
   }
   float left() const { return inside_.left; }
   float right() const { return inside_.right; }
 
  private:
+  void take(ImVec2 centre, float radius) {
+    taken_.push_back({centre.x - radius, centre.y - radius, centre.x + radius, centre.y + radius});
+  }
   void back(const LabelBox& words) {
     const float side = style().px(2);
     splitter_.SetCurrentChannel(&list_, 0);
@@ -108,7 +114,7 @@ class Labels {
   }
   ImDrawList& list_;
   ImDrawListSplitter splitter_;
-  std::vector<LabelBox> taken_;
+  std::vector<LabelBox> taken_, legible_;  // all; of them words and marks
   LabelBox inside_;
 };
 
@@ -134,8 +140,12 @@ void draw_peak(ImDrawList& list, const Roofline& roof, double tflops, const std:
   const std::string words = phrase("{}, {:.3g} TFLOP/s", name, tflops);
   const float width = text_width(Face::text, kLabelText, words), left = labels.right() - width - s.px(4);
   const float begins = std::max(a.x, labels.left()) + s.px(4);
-  const std::array<ImVec2, 4> places{ImVec2(left, a.y - s.px(17)), ImVec2(left, a.y + s.px(3)),
-                                     ImVec2(begins, a.y - s.px(17)), ImVec2(begins + s.px(14), a.y + s.px(3))};
+  std::vector<ImVec2> places{ImVec2(left, a.y - s.px(17)), ImVec2(left, a.y + s.px(3)), ImVec2(begins, a.y - s.px(17)),
+                             ImVec2(begins + s.px(14), a.y + s.px(3))};
+  constexpr int kPlaces = 8;  // along it, from its end to its begin
+  for (const float under : {3.0F, 10.0F, 22.0F})
+    for (int n = 0; n <= kPlaces; ++n)
+      places.emplace_back(left - std::max(0.0F, left - begins) * static_cast<float>(n) / kPlaces, a.y + s.px(under));
   draw_text(&list, labels.place(places, width), Face::text, kLabelText, ink, words);
 }
 
@@ -143,7 +153,8 @@ std::string rate_words(const std::string& name, double gb_per_s) {
   return name + ", " + value_with_unit(gb_per_s * 1e9, {1e-12, "TB/s"});
 }
 
-// Along the slope, right of it from its foot up, then left of it from its head down.
+// Along the slope, right of it from its foot up, then left of it from its head down; of a short one over its head or
+// under its foot.
 void draw_copy_words(ImDrawList& list, const Roofline& roof, ImVec2 a, ImVec2 b, Labels& labels) {
   const Style& s = style();
   const std::string words = rate_words("copy", roof.copy_gb_per_s);
@@ -158,7 +169,8 @@ void draw_copy_words(ImDrawList& list, const Roofline& roof, ImVec2 a, ImVec2 b,
       // Its upper left corner is what comes nearest, or its lower right one.
       places.emplace_back(right ? x + s.px(8) : x - width - s.px(8), right ? a.y - up : a.y - up - s.px(kLineHeight));
     }
-  if (places.empty()) places.emplace_back(a.x + s.px(8), a.y + s.px(4));
+  places.emplace_back(a.x + s.px(4), b.y - s.px(17));
+  for (const float under : {4.0F, 8.0F, 12.0F, 16.0F}) places.emplace_back(a.x + s.px(8), a.y + s.px(under));
   draw_text(&list, labels.place(places, width), Face::text, kLabelText, colour(s.theme, Token::dim), words);
 }
 
@@ -253,7 +265,7 @@ MarkStyle mark_of(const RoofDot& dot, bool counted) {
 void take_marks(const Roofline& roof, Labels& labels) {
   for (const RoofDot& dot : roof.dots)
     for (const std::optional<double>& intensity : {dot.predicted, dot.measured})
-      if (intensity) labels.take(ImPlot::PlotToPixels(*intensity, dot.tflops), style().px(8));
+      if (intensity) labels.take_mark(ImPlot::PlotToPixels(*intensity, dot.tflops), style().px(8));
 }
 
 // Its mark at what was counted; a hollow one, joined by dashes, at the least that it must move. Whether the pointer is
@@ -309,15 +321,16 @@ void draw_name(ImDrawList& list, const Roofline& roof, const RoofDot& dot, Label
   const float middle = r.y - s.px(8), under = r.y + s.px(9), over = r.y - s.px(25);
   std::vector<ImVec2> places;
   if (r.x + gap + width <= labels.right()) places.emplace_back(r.x + gap, middle);
-  for (const ImVec2 at : {ImVec2(r.x - width / 2, under), ImVec2(r.x - width / 2, over), ImVec2(r.x, under),
-                          ImVec2(r.x, over), ImVec2(r.x - width, under), ImVec2(r.x - width, over),
-                          ImVec2(l.x - gap - width, middle), ImVec2(l.x - gap - width, over),
-                          ImVec2(l.x - gap - width, under), ImVec2(r.x + gap, over), ImVec2(r.x + gap, under),
-                          ImVec2(r.x - width, under + s.px(kLineHeight)), ImVec2(r.x - width, over - s.px(kLineHeight)),
-                          ImVec2(r.x - width / 2, over - s.px(6)), ImVec2(r.x - width / 2, over - s.px(kLineHeight)),
-                          // Just over a roof that goes through its mark, and just under it.
-                          ImVec2(l.x - gap - width, r.y - s.px(kLineHeight + 0.5F)),
-                          ImVec2(l.x - gap - width, r.y + s.px(3)), ImVec2(l.x - gap - width, r.y + s.px(6))})
+  for (const ImVec2 at :
+       {ImVec2(r.x - width / 2, under), ImVec2(r.x - width / 2, over), ImVec2(r.x, under), ImVec2(r.x, over),
+        ImVec2(r.x - width, under), ImVec2(r.x - width, over), ImVec2(l.x - gap - width, middle),
+        ImVec2(l.x - gap - width, over), ImVec2(l.x - gap - width, under), ImVec2(r.x + gap, over),
+        ImVec2(r.x + gap, under), ImVec2(r.x + gap, middle - s.px(5)), ImVec2(r.x + gap, middle + s.px(5)),
+        // Just over a roof that goes through its mark, and just under it.
+        ImVec2(l.x - gap - width, r.y - s.px(kLineHeight + 0.5F)), ImVec2(l.x - gap - width, r.y + s.px(3)),
+        ImVec2(l.x - gap - width, r.y + s.px(6)), ImVec2(r.x - width / 2, over - s.px(6)),
+        ImVec2(r.x - width, under + s.px(kLineHeight)), ImVec2(r.x - width, over - s.px(kLineHeight)),
+        ImVec2(r.x - width / 2, over - s.px(kLineHeight))})
     places.push_back(at);
   draw_text(&list, labels.place(places, width, marks_of(dot), marks_of_others(roof, dot)), face, kLabelText,
             colour(s.theme, dot.chosen ? Token::text : Token::dim), words);
@@ -347,7 +360,8 @@ void draw_plot(const Roofline& roof, ImVec2 size, bool levels) {
     // By levels, the chosen one alone.
     const auto mine = std::ranges::find(roof.dots, true, &RoofDot::chosen);
     const bool by_level = levels && !roof.levels.empty() && mine != roof.dots.end();
-    set_axes(by_level ? level_axes(roof, mine->tflops) : RoofAxes{roof.x_min, roof.x_max, roof.y_min, roof.y_max});
+    set_axes(by_level ? level_axes(roof, mine->tflops)
+                      : roof_axes(roof, size.y - s.px(kTicksUnder), s.px(kLineHeight)));
     const ImVec2 origin = ImPlot::GetPlotPos(), inner = ImPlot::GetPlotSize();
     ImDrawList& list = *ImPlot::GetPlotDrawList();
     ImPlot::PushPlotClipRect(s.px(kOverEdge));

@@ -121,5 +121,18 @@ TEST(RoofLevels, LevelsStandApartByTheirIntensities) {
   }
 }
 
+TEST(RoofAxes, LeaveANameItsRoomOverTheHighestRoof) {
+  Roofline r;
+  r.x_min = 10, r.x_max = 5000, r.y_min = 0.4, r.y_max = 65.2 * 1.6, r.peak_tflops = 65.2;
+  for (const float height : {60.0F, 120.0F, 200.0F, 600.0F}) {
+    const RoofAxes axes = roof_axes(r, height, kLine);
+    const double over = height * std::log(axes.y_max / 65.2) / std::log(axes.y_max / axes.y_min);
+    EXPECT_GE(over, kLine - 0.01) << height;
+    EXPECT_EQ(axes.y_min, 0.4);
+  }
+  EXPECT_EQ(roof_axes(r, 600, kLine).y_max, r.y_max) << "there is room anyway";
+  EXPECT_EQ(roof_axes(Roofline(), 600, kLine).y_max, 1) << "no roof, no name";
+}
+
 }  // namespace
 }  // namespace attn

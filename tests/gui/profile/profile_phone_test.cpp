@@ -1,0 +1,76 @@
+// Profile under a finger, of every bundled session at the sizes of phones and tablets: labels of the roofline, menus.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiling/session/session.h"
+#include "tests/environment/paths.h"
+#include "tests/gui/profile/profile_fixture.h"
+#include "tests/gui/step/phone.h"
+
+namespace attn {
+namespace {
+
+// What the page has of a phone held upright, a small one, one that lies, and a tablet either way.
+constexpr PhoneSize kHands[] = {{390, 797}, {360, 593}, {844, 343}, {820, 1133}, {1180, 773}};
+
+std::vector<std::filesystem::path> bundled() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& file : std::filesystem::directory_iterator(test::source_folder() + "/assets/sessions"))
+    if (file.path().extension() == ".attn") files.push_back(file.path());
+  std::ranges::sort(files);
+  return files;
+}
+
+// Each session at each size, in the light theme; those without rows are left out.
+void on_each(const std::function<void(Phone&)>& look) {
+  int seen = 0;
+  for (const std::filesystem::path& file : bundled()) {
+    for (const PhoneSize& size : kHands) {
+      auto session = read_session(file);
+      ASSERT_TRUE(session) << file;
+      std::vector<ListedRun> runs;
+      for (SweepRun& run : session->runs) runs.push_back({std::move(run), RunFrom::file, false, false});
+      if (runs.empty()) continue;
+      SCOPED_TRACE(file.filename().string() + " at " + std::to_string(size.width));
+      Phone w(size);
+      w.controller().update({ChooseWorkspace{Workspace::profile}, SetTheme{Theme::light}});
+      w.controller().show(runs, nullptr);
+      w.draw_frames(5);
+      look(w);
+      ++seen;
+    }
+  }
+  EXPECT_GE(seen, 25);
+}
+
+std::vector<DrawnText::Place> drawn_in(Phone& w, const ImGuiWindow& card) {
+  const DrawnText drawn;
+  w.draw_frames(1);
+  std::vector<DrawnText::Place> places;
+  for (const DrawnText::Place& p : drawn.places())
+    if (card.Rect().Contains(ImRect(p.left, p.top, p.right, p.bottom))) places.push_back(p);
+  return places;
+}
+
+// "copy, 2.83 TB/s" and "multiply-add peak, 65.2 TFLOP/s" are two names.
+TEST(ProfileByTouch, NoNameInARooflineLiesOnAnother) {
+  on_each([](Phone& w) {
+    const ImGuiWindow* card = profile_gui::child("roofline");
+    if (card == nullptr || card->Size.y < 150) return;  // nothing is drawn that has no row
+    const auto places = drawn_in(w, *card);
+    EXPECT_GE(places.size(), 4U);
+    for (std::size_t n = 0; n < places.size(); ++n)
+      for (std::size_t m = n + 1; m < places.size(); ++m)
+        EXPECT_FALSE(collide(places[n], places[m])) << places[n].text << " over " << places[m].text;
+  });
+}
+
+}  // namespace
+}  // namespace attn
