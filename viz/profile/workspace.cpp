@@ -417,7 +417,7 @@ void draw_profile(const State& state, const Model& model, ProfileUiState& ui, Co
     }
   } else if (with_panel && compact) {
     draw_profile_bar(scene, size.x, commands);
-    height -= s.px(kProfileBar) + gutter;
+    height -= profile_bar_height(scene, size.x) + gutter;
   } else if (with_panel) {
     draw_profile_panel(scene, {s.px(kPanelWidth), size.y}, commands);
     ImGui::SameLine();

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,6 +70,47 @@ TEST(ProfileByTouch, NoNameInARooflineLiesOnAnother) {
     for (std::size_t n = 0; n < places.size(); ++n)
       for (std::size_t m = n + 1; m < places.size(); ++m)
         EXPECT_FALSE(collide(places[n], places[m])) << places[n].text << " over " << places[m].text;
+  });
+}
+
+// "L 1638" is another length than 16384. Beside its words the menu has its arrow, as wide as it is high.
+TEST(ProfileByTouch, NoNumberInTheBarIsCut) {
+  int numbers = 0;
+  on_each([&](Phone& w) {
+    const ImGuiWindow* bar = profile_gui::child("profile_panel");
+    ASSERT_NE(bar, nullptr);
+    const DrawnText drawn;
+    w.draw_frames(1);
+    float widest = 0;
+    for (const std::string& text : drawn.texts())
+      if (std::regex_match(text, std::regex("[LBDHqkv]+ [0-9]+")))
+        widest = std::max(widest, ImGui::CalcTextSize(text.c_str()).x);
+    if (widest == 0) return;  // where there is room, the axis is a label beside it
+    ++numbers;
+    EXPECT_TRUE(w.run([&](ImGuiTestContext* ctx) {
+      ctx->SetRef(bar->ID);
+      const ImRect menu = ctx->ItemInfo("##profile_value").RectFull;
+      IM_CHECK_GE_NO_RET(menu.GetWidth() - menu.GetHeight(), widest);
+    }));
+  });
+  EXPECT_GE(numbers, 20);
+}
+
+TEST(ProfileByTouch, NoMenuInTheBarLiesOnAnother) {
+  on_each([](Phone& w) {
+    const ImGuiWindow* bar = profile_gui::child("profile_panel");
+    ASSERT_NE(bar, nullptr);
+    EXPECT_TRUE(w.run([&](ImGuiTestContext* ctx) {
+      ctx->SetRef(bar->ID);
+      std::vector<ImRect> boxes;
+      for (const char* id : {"##profile_kernel", "##profile_value", "##profile_against", "All", "All metrics"})
+        if (ctx->ItemExists(id)) boxes.push_back(ctx->ItemInfo(id).RectFull);
+      IM_CHECK_GE(boxes.size(), 3U);
+      for (std::size_t n = 0; n < boxes.size(); ++n) {
+        IM_CHECK_LE(boxes[n].Max.x, bar->Rect().Max.x);
+        for (std::size_t m = n + 1; m < boxes.size(); ++m) IM_CHECK(!boxes[n].Overlaps(boxes[m]));
+      }
+    }));
   });
 }
 

@@ -1,6 +1,7 @@
 // What is profiled, in one line over the page: menus, the figures that matter most, and all of them on demand.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <string_view>
 
@@ -19,15 +20,58 @@ namespace {
 constexpr float kAll = 316, kAllHigh = 520, kGap = 14;
 constexpr float kWide = 1000, kNarrow = 560;  // from kWide on labels stand beside the menus
 constexpr float kPhone = 400;                 // below kPhone the button has one word
+constexpr float kLineGap = 6;                 // between the lines, where there are two
 constexpr float kArrow = 36;                  // of a menu, with the space about its words
 
+const char* all_words(float bar) {
+  return bar < style().px(kPhone) ? tr("All") : tr("All metrics");
+}
+float all_width(float bar) {
+  return text_width(Face::text, 12, all_words(bar)) + style().px(14);
+}
+
+bool is_wide(float bar) {
+  return bar >= style().px(kWide);
+}
+
+std::string value_words(const ProfileScene& scene, bool wide) {
+  const auto now = std::ranges::find_if(scene.values, &ProfileValue::on);
+  const std::string text = now == scene.values.end() ? "" : now->text;
+  return wide ? text : scene.axis + " " + text;
+}
+
+// Without a label beside it, the menu says what it is.
+std::string against_words_of(const ProfileScene& scene, bool wide) {
+  if (scene.against_choices.size() >= 2 && wide) {
+    const auto now = std::ranges::find_if(scene.against_choices, &AgainstChoice::on);
+    return now == scene.against_choices.end() ? "" : now->words;
+  }
+  return scene.against.empty() && scene.against_choices.size() < 2 ? "" : phrase("against {}", scene.against);
+}
+
 struct MenuWidths {
-  float kernel = 164, value = 78, against = 150, most = 210;  // logical pixels; of `against` at least and at most
-  float gap = kGap;
+  float kernel = 0, value = 0, against = 0;  // pixels
+  float gap = kGap;                          // logical
+  bool two_lines = false;                    // what the changes are over has a line of its own
 };
-MenuWidths widths_of(float bar) {
-  if (bar < style().px(kPhone)) return {118, 62, 92, 92, 8};
-  return bar < style().px(kNarrow) ? MenuWidths{118, 62, 92, 92} : MenuWidths();
+// A menu is as wide as its words where that is more than its usual width: a number that is cut is another number.
+MenuWidths widths_of(const ProfileScene& scene, float bar) {
+  constexpr float kKernel = 164, kValue = 78, kAgainst = 150, kMost = 210, kMostAlone = 300, kPadding = 24;
+  constexpr float kPhoneKernel = 118, kMark = 28;
+  const Style& s = style();
+  const bool wide = is_wide(bar), narrow = bar < s.px(kNarrow);
+  const auto of = [&](const std::string& words) { return std::ceil(text_width(Face::text, 13, words)) + s.px(kArrow); };
+  const std::string against = against_words_of(scene, wide);
+  MenuWidths w{s.px(narrow ? kPhoneKernel : kKernel), std::max(s.px(narrow ? 0 : kValue), of(value_words(scene, wide))),
+               against.empty() ? 0 : of(against)};
+  if (narrow) w.gap = 8;
+  const float whole = bar - s.px(kPadding), button = all_width(bar) + s.px(w.gap);
+  const float with_mark = text_width(Face::bold, 13, scene.label) + s.px(kMark) + ImGui::GetFrameHeight();
+  w.two_lines = narrow && std::max(w.kernel, with_mark) + w.value + w.against + button + s.px(2 * w.gap + 8) > whole;
+  if (narrow) w.kernel = std::clamp(with_mark, w.kernel, std::max(w.kernel, whole - w.value - button - s.px(w.gap)));
+  w.against = std::min(w.two_lines ? whole : std::max(w.against, narrow ? 0 : s.px(kAgainst)),
+                       w.two_lines ? w.against : s.px(wide ? kMost : kMostAlone));
+  return w;
 }
 
 void label(const std::string& words) {
@@ -38,9 +82,8 @@ void label(const std::string& words) {
   ImGui::SameLine(0, style().px(6));
 }
 
-void kernel_menu(const ProfileScene& scene, float logical, Commands& commands) {
+void kernel_menu(const ProfileScene& scene, float width, Commands& commands) {
   const Style& s = style();
-  const float width = s.px(logical);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = ImGui::GetFrameHeight();
   ImGui::SetNextItemWidth(width);
@@ -59,35 +102,29 @@ void kernel_menu(const ProfileScene& scene, float logical, Commands& commands) {
 }
 
 void value_menu(const ProfileScene& scene, float width, bool wide, Commands& commands) {
-  const auto now = std::ranges::find_if(scene.values, &ProfileValue::on);
-  const std::string text = now == scene.values.end() ? "" : now->text;
   if (wide) label(scene.axis);
-  ImGui::SetNextItemWidth(style().px(width));
-  if (begin_list("##profile_value", (wide ? text : scene.axis + " " + text).c_str())) {
+  ImGui::SetNextItemWidth(width);
+  if (begin_list("##profile_value", value_words(scene, wide).c_str())) {
     value_items(scene, commands);
     end_list();
   }
   tooltip(scene.problem);
 }
 
+// Behind the other menus, or at the begin of a line of its own.
 void against_menu(const ProfileScene& scene, const MenuWidths& menus, bool wide, Commands& commands) {
   const Style& s = style();
+  const std::string words = against_words_of(scene, wide);
+  if (words.empty()) return;
+  if (!menus.two_lines) ImGui::SameLine(0, s.px(menus.gap));
   if (scene.against_choices.size() < 2) {
-    if (scene.against.empty()) return;
-    ImGui::SameLine(0, s.px(menus.gap));
-    label(phrase("against {}", scene.against));
+    label(words);
     return;
   }
-  const auto now = std::ranges::find_if(scene.against_choices, &AgainstChoice::on);
-  ImGui::SameLine(0, s.px(menus.gap));
   if (wide) label(tr("against"));
-  std::string words = now == scene.against_choices.end() ? "" : now->words;
-  if (!wide) words = phrase("against {}", scene.against);
-  const float room =
-      std::clamp(text_width(Face::text, 13, words) + s.px(kArrow), s.px(menus.against), s.px(menus.most));
-  words = fitted_text(Face::text, 13, words, room - s.px(kArrow));
-  ImGui::SetNextItemWidth(room);
-  if (begin_list("##profile_against", words.c_str())) {
+  ImGui::SetNextItemWidth(menus.against);
+  const std::string fitted = fitted_text(Face::text, 13, words, menus.against - s.px(kArrow));
+  if (begin_list("##profile_against", fitted.c_str())) {
     against_items(scene, commands);
     end_list();
   }
@@ -141,33 +178,41 @@ void all_figures(const ProfileScene& scene, ImVec2 at) {
 
 }  // namespace
 
+float profile_bar_height(const ProfileScene& scene, float width) {
+  const float line = style().px(kProfileBar);
+  return widths_of(scene, width).two_lines ? line + ImGui::GetFrameHeight() + style().px(kLineGap) : line;
+}
+
 void draw_profile_bar(const ProfileScene& scene, float width, Commands& commands) {
   const Style& s = style();
-  const float height = s.px(kProfileBar);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(12), (height - ImGui::GetFrameHeight()) / 2));
+  const float line = s.px(kProfileBar), height = profile_bar_height(scene, width);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(12), (line - ImGui::GetFrameHeight()) / 2));
   const bool open =
       ImGui::BeginChild("profile_panel", {width, height}, ImGuiChildFlags_Borders | ImGuiChildFlags_NavFlattened,
                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
   ImGui::PopStyleVar();
   if (open) {
-    const bool wide = width >= s.px(kWide);
-    const MenuWidths menus = widths_of(width);
+    const bool wide = is_wide(width);
+    const MenuWidths menus = widths_of(scene, width);
+    const float top = ImGui::GetCursorScreenPos().y;
     kernel_menu(scene, menus.kernel, commands);
     ImGui::SameLine(0, s.px(menus.gap));
     value_menu(scene, menus.value, wide, commands);
+    if (menus.two_lines)
+      ImGui::SetCursorScreenPos({ImGui::GetWindowPos().x + s.px(12), top + ImGui::GetFrameHeight() + s.px(kLineGap)});
     against_menu(scene, menus, wide, commands);
     ImGui::SameLine(0, s.px(menus.gap + 8));
     ImVec2 at = ImGui::GetCursorScreenPos();
-    const ImVec2 corner{ImGui::GetWindowPos().x + width - s.px(12), at.y};
-    const char* const all = width < s.px(kPhone) ? tr("All") : tr("All metrics");
-    const float button = text_width(Face::text, 12, all) + s.px(14), right = corner.x - button - s.px(kGap);
+    const ImVec2 corner{ImGui::GetWindowPos().x + width - s.px(12), top};
+    const float button = all_width(width), right = menus.two_lines ? corner.x : corner.x - button - s.px(kGap);
     constexpr std::array<std::string_view, 6> kShown{"time_us_median",         "tflops",          "peak_share_pct",
                                                      "occupancy_achieved_pct", "dram_read_bytes", "l2_hit_pct"};
     for (const std::string_view id : kShown)
       if (const ProfileFigure* f = figure_of(scene, id); f != nullptr) at.x = draw_figure(*f, at, right);
-    ImGui::SetCursorScreenPos({corner.x - button, at.y + s.px(3.5F)});
-    if (toggle(all, true, tr("Shows every metric with its change"))) ImGui::OpenPopup("profile_all_figures");
-    all_figures(scene, {corner.x + s.px(12), at.y + height});
+    ImGui::SetCursorScreenPos({corner.x - button, top + s.px(3.5F)});
+    if (toggle(all_words(width), true, tr("Shows every metric with its change")))
+      ImGui::OpenPopup("profile_all_figures");
+    all_figures(scene, {corner.x + s.px(12), top + height});
   }
   ImGui::EndChild();
 }

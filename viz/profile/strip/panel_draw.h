@@ -16,8 +16,9 @@ void draw_figure_groups(const std::vector<ProfileGroup>& groups);
 void draw_changes_legend(const ProfileScene& scene);
 void draw_profile_panel(const ProfileScene& scene, ImVec2 size, Commands& commands);
 // The same in one line over the page, where the window is narrow: the figures that matter most, as many as there is
-// room for, and all of them behind a button.
-constexpr float kProfileBar = 38;  // logical pixels
+// room for, and all of them behind a button. Between a phone's edges there are two lines. The height in pixels.
+constexpr float kProfileBar = 38;  // logical pixels, of one
+float profile_bar_height(const ProfileScene& scene, float width);
 void draw_profile_bar(const ProfileScene& scene, float width, Commands& commands);
 // A figure's change: a filled triangle is better, a hollow one worse. Within the noise it is dim.
 void draw_change(ImDrawList& list, ImVec2 centre, const ProfileFigure& f, ImU32 ink);
