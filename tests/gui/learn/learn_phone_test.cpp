@@ -75,5 +75,20 @@ TEST(PhoneLesson, NoWordsOfARunAreWrittenOverOthersOrCut) {
   }
 }
 
+// "1…" is no length of time.
+TEST(TabletLesson, TheMinutesOfAChapterAreWhole) {
+  for (const PhoneSize& size : {PhoneSize{744, 1086}, PhoneSize{820, 1133}, PhoneSize{390, 797}})
+    for (const Lesson& lesson : lessons()) {
+      Phone w(size);
+      w.controller().update({StartLesson{lesson.id, ""}});
+      w.settle();
+      const DrawnText drawn;
+      w.draw_frames(1);
+      const std::string minutes = std::to_string(lesson.minutes) + " min";
+      EXPECT_TRUE(std::ranges::any_of(drawn.texts(), [&](const auto& text) { return text.ends_with(minutes); }))
+          << lesson.id << " at " << size.width;
+    }
+}
+
 }  // namespace
 }  // namespace attn

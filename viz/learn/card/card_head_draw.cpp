@@ -184,8 +184,11 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   const float room = head.max.x - s.px(marks_width) - x;
   const std::string whole = phrase("{}, {} min", card.title, card.minutes);
   const bool own_line = text_width(Face::text, 14, whole) > room;
-  draw_text(pen.list, {x, head.min.y}, Face::text, 14, colour_of(Token::dim),
-            fitted_text(Face::text, 14, own_line ? phrase("{} min", card.minutes) : whole, room));
+  const std::string minutes = phrase("{} min", card.minutes);
+  // A number that is cut is another number: the minutes then stand behind the title.
+  const bool minutes_here = text_width(Face::text, 14, minutes) <= room;
+  if (minutes_here || !own_line)
+    draw_text(pen.list, {x, head.min.y}, Face::text, 14, colour_of(Token::dim), own_line ? minutes : whole);
   // The head is the handle: dropped on the other half of the window, the card docks there.
   ImGui::SetCursorScreenPos(head.min);
   ImGui::SetNextItemAllowOverlap();
@@ -235,8 +238,9 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   pen.gap(beyond_edge(28));
   if (own_line) {
     const Box line = pen.line(20);
+    const bool both = !minutes_here && text_width(Face::text, 14, whole) <= line.width();
     draw_text(pen.list, line.min, Face::text, 14, colour_of(Token::dim),
-              fitted_text(Face::text, 14, card.title, line.width()));
+              fitted_text(Face::text, 14, both ? whole : card.title, line.width()));
   }
   pen.gap(4);
   const Box marks = pen.line(12);
