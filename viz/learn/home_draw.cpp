@@ -203,7 +203,8 @@ void draw_home_foot(const LearnScene& learn, const Box& box, Commands& commands)
   }
   if (!learn.teach && box.width() >= s.px(kFindWidth)) {
     if (button("##learn_find", tr("Find a word"), false)) commands.emplace_back(Ask{Popup::palette});
-    tooltip(tr("What a letter or a term means, and the chapter that shows it: LSE, FLOP, √D. Ctrl+P"));
+    tooltip(for_hands(tr("What a letter or a term means, and the chapter that shows it: LSE, FLOP, √D. Ctrl+P"),
+                      tr("What a letter or a term means, and the chapter that shows it: LSE, FLOP, √D")));
   }
   if (begun && button("##learn_forget", tr("Delete my answers"), false)) commands.emplace_back(ForgetLessons{});
   if (learn.languages.size() < 2) return;

@@ -66,7 +66,7 @@ TEST(ProfileByTouch, NoNameInARooflineLiesOnAnother) {
     const ImGuiWindow* card = profile_gui::child("roofline");
     if (card == nullptr || card->Size.y < 150) return;  // nothing is drawn that has no row
     const auto places = drawn_in(w, *card);
-    EXPECT_GE(places.size(), 4U);
+    EXPECT_GE(places.size(), 3U);  // more are below the edge of a lying phone
     for (std::size_t n = 0; n < places.size(); ++n)
       for (std::size_t m = n + 1; m < places.size(); ++m)
         EXPECT_FALSE(collide(places[n], places[m])) << places[n].text << " over " << places[m].text;
@@ -112,6 +112,25 @@ TEST(ProfileByTouch, NoMenuInTheBarLiesOnAnother) {
       }
     }));
   });
+}
+
+// docs/web.md: on a touch screen, the texts mention no keys.
+TEST(ProfileByTouch, NoPageNamesAKeyOrTheMouse) {
+  const std::regex names("\\b(Ctrl|Shift|Esc|Enter|Tab|F[0-9]+|wheel|mouse|[Cc]licks?|[Hh]over)\\b");
+  for (const PhoneSize& size : kHands) {
+    Phone w(size);
+    for (const ProfilePage page :
+         {ProfilePage::figures, ProfilePage::source, ProfilePage::heartbeat, ProfilePage::timeline, ProfilePage::lab}) {
+      w.controller().update({ChooseWorkspace{Workspace::profile}, ChooseProfilePage{page}});
+      w.draw_frames(2);
+      w.controller().wait();
+      w.settle();
+      const DrawnText drawn;
+      w.draw_frames(1);
+      for (const std::string& text : drawn.texts())
+        EXPECT_FALSE(std::regex_search(text, names)) << size.width << ": " << text;
+    }
+  }
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "viz/bench/scene/answers.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/marks.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
@@ -41,7 +42,7 @@ void name_field(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Co
   ImGui::SetNextItemWidth(s.px(220));
   const bool entered = ImGui::InputTextWithHint("##name", run_words(r.run).c_str(), &cache.run_name,
                                                 ImGuiInputTextFlags_EnterReturnsTrue);
-  tooltip(tr("Your own name for this run. Press Enter to save the name."));
+  tooltip(for_hands(tr("Your own name for this run. Press Enter to save the name."), tr("Your own name for this run")));
   if (!entered) return;
   commands.push_back(RenameRun{r.run.id, cache.run_name});
   ImGui::CloseCurrentPopup();
@@ -64,7 +65,8 @@ void run_menu(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Comm
     ImGui::Separator();
     if (ImGui::Selectable(tr("Remove"))) commands.push_back(RemoveRun{r.run.id});
     if (r.from == RunFrom::here)
-      tooltip(tr("Ctrl+Z restores the run until the window closes, when its file is deleted."));
+      tooltip(for_hands(tr("Ctrl+Z restores the run until the window closes, when its file is deleted."),
+                        tr("Its file is deleted when the window closes")));
   }
   end_menu();
 }

@@ -14,6 +14,7 @@
 #include "viz/bench/runs/row_filter.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/marks.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -88,7 +89,9 @@ std::string offered_words(std::string_view typed) {
   if (fit.words.empty()) return {};
   const bool more = fit.words.size() > kMost;
   if (more) fit.words.resize(kMost);
-  return phrase("Tab completes: {}{}", fmt::join(fit.words, ", "), more ? ", …" : "");
+  const char* const rest = more ? ", …" : "";
+  return by_touch() ? phrase("Names: {}{}", fmt::join(fit.words, ", "), rest)
+                    : phrase("Tab completes: {}{}", fmt::join(fit.words, ", "), rest);
 }
 
 // Which rows are shown. What cannot be read stays in the field, with the reason under it.
@@ -104,10 +107,13 @@ void filter_field(BenchCache& cache, float width, Commands& commands) {
     if (const std::string offered = offered_words(draft.text); !offered.empty()) show_tooltip(offered, 420);
     return;
   }
-  tooltip(
+  tooltip(for_hands(
       tr("Rows that match, for example: d == 64 and tflops > 100\nkernel != naive or dtype == f16, not (answer == "
          "wrong), br * bc >= 4096\ndeal = zigzag (an option with named values)\nUse the names of the CSV's metrics, "
-         "extents (L, B, H, D) and options. Tab completes names."));
+         "extents (L, B, H, D) and options. Tab completes names."),
+      tr("Rows that match, for example: d == 64 and tflops > 100\nkernel != naive or dtype == f16, not (answer == "
+         "wrong), br * bc >= 4096\ndeal = zigzag (an option with named values)\nUse the names of the CSV's metrics, "
+         "extents (L, B, H, D) and options.")));
 }
 
 }  // namespace
@@ -141,7 +147,9 @@ void draw_table_title(BenchCache& cache, float height, Commands& commands) {
   ImGui::SetCursorPos({columns, top - s.px(1)});
   group_choice(cache);
   ImGui::SetCursorPos({right - widths, top - s.px(1)});
-  if (toggle(one.c_str(), !all, tr("The value that you clicked in a chart"))) cache.switches.all_values = false;
+  if (toggle(one.c_str(), !all,
+             for_hands(tr("The value that you clicked in a chart"), tr("The value that you tapped in a chart"))))
+    cache.switches.all_values = false;
   ImGui::SameLine(0, s.px(4));
   if (toggle(every.c_str(), all, tr("Every row of the sweep"))) cache.switches.all_values = true;
   ImGui::SetCursorPosY(top + height - s.px(6));

@@ -176,11 +176,12 @@ DrawnReason draw_reason(ImDrawList* list, ImVec2 at, float width, std::string_vi
 struct Page {
   BenchPage page;
   const char *label, *help;
+  const char* by_key = nullptr;
 };
 constexpr std::array kPages{
-    Page{BenchPage::charts, marked("Charts"), marked("Four charts along the axis, and the table (F7)")},
+    Page{BenchPage::charts, marked("Charts"), marked("Four charts along the axis, and the table"), "F7"},
     Page{BenchPage::ladder, marked("Ladder"),
-         marked("The rungs on one problem: what changed from rung to rung, and why (F7)")},
+         marked("The rungs on one problem: what changed from rung to rung, and why"), "F7"},
     Page{BenchPage::sources, marked("Sources"), marked("The sources of two rungs side by side")},
     Page{BenchPage::tiles, marked("Tiles"),
          marked("Every tile of the chosen kernel: which tiles fit, and how fast each is")},
@@ -209,7 +210,8 @@ void pages(const State& state, const BenchCache& cache, Commands& commands) {
   for (const Page& p : kPages) {
     if (!has_place(p, state, cache)) continue;
     if (&p != kPages.data()) ImGui::SameLine(0, style().px(4));
-    if (toggle(tr_of(p.label), state.view.bench.page == p.page, tr_of(p.help), true))
+    const std::string help = p.by_key == nullptr ? tr_of(p.help) : with_key(tr_of(p.help), p.by_key);
+    if (toggle(tr_of(p.label), state.view.bench.page == p.page, help.c_str(), true))
       commands.push_back(ChooseBenchPage{p.page});
   }
 }

@@ -104,7 +104,8 @@ std::string first_line(const std::string& words) {
 void tell_of(LabScene& scene, const LabView& lab, const Measurement& m) {
   if (const std::string error = first_error(lab); !error.empty() && m.state == RowState::failed) {
     scene.headline = phrase("It does not compile: {}", sentence(error));
-    scene.words.emplace_back(tr("Nothing was run. F8 goes to the next marked line."));
+    scene.words.emplace_back(
+        for_hands(tr("Nothing was run. F8 goes to the next marked line."), tr("Nothing was run.")));
     return;
   }
   const bool registers = figure(m, "registers_count").available();
@@ -158,9 +159,10 @@ void tell(LabScene& scene, const LabView& lab, const GpuView& gpu) {
   } else if (built != nullptr) {
     tell_of(scene, lab, *built->row);
   } else if (lab.changed()) {
-    scene.headline = tr("Edited but not built yet; press Ctrl+Enter.");
+    scene.headline = for_hands(tr("Edited but not built yet; press Ctrl+Enter."), tr("Edited but not built yet."));
   } else {
-    scene.headline = tr("Edit the source or change an option, then press Ctrl+Enter.");
+    scene.headline = for_hands(tr("Edit the source or change an option, then press Ctrl+Enter."),
+                               tr("Edit the source or change an option, then build it."));
     scene.words.emplace_back(
         gpu.looked && gpu.gpus.empty()
             ? phrase("The edit is built for {}. There is no GPU to check and time the edit on: {}", lab.arch,

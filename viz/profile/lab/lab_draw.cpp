@@ -134,7 +134,9 @@ float draw_actions(const LabScene& scene, const LabView& lab, ImVec2 at, float r
   };
   const bool there = scene.empty.empty();
   std::vector<Action> actions{
-      {tr("Revert"), tr("Restores the original source and options. Ctrl+Z in the source undoes one edit at a time."),
+      {tr("Revert"),
+       for_hands(tr("Restores the original source and options. Ctrl+Z in the source undoes one edit at a time."),
+                 tr("Restores the original source and options.")),
        scene.changed, RevertLab{}},
       {tr("Keep in Bench"),
        tr("Keeps the edit as your own kernel, with its own name and hash. Sessions contain the source."), scene.changed,
@@ -149,8 +151,9 @@ float draw_actions(const LabScene& scene, const LabView& lab, ImVec2 at, float r
     ImGui::SetCursorPos(at);
     if (main_button(tr("Build, check, measure"), {main, height}, there && !scene.building))
       commands.push_back(BuildLab{});
-    tooltip(
-        tr("Ctrl+Enter builds the kernel in a separate process, checks it against fp64, and times it. Esc cancels."));
+    tooltip(for_hands(
+        tr("Ctrl+Enter builds the kernel in a separate process, checks it against fp64, and times it. Esc cancels."),
+        tr("Builds the kernel in a separate process, checks it against fp64, and times it.")));
   }
   float x = main + gap, y = 0;
   for (const Action& action : actions) {

@@ -12,6 +12,7 @@
 #include "imgui_stdlib.h"
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/marks.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -293,7 +294,10 @@ void draw_heads(const LabScene& scene, LabUiState& ui) {
     ImGui::SameLine();
     const bool back = ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     const bool on = ImGui::Shortcut(ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
-    if (toggle(tr("Next mark"), true, tr("Next line with a compiler message (F8; Shift+F8: previous)")) || on || back) {
+    if (toggle(tr("Next mark"), true,
+               for_hands(tr("Next line with a compiler message (F8; Shift+F8: previous)"),
+                         tr("Next line with a compiler message"))) ||
+        on || back) {
       ui.difference = false;
       ui.go_to = next_mark(scene, ui.cursor, back ? -1 : 1);
     }

@@ -222,10 +222,11 @@ void draw_search(const SourceScene& scene, std::int32_t shown, SourceUiState& ui
   const bool wide = ImGui::GetContentRegionAvail().x >= s.px(140);
   if (ImGui::Shortcut(ImGuiMod_Ctrl | ImGuiKey_F, ImGuiInputFlags_RouteGlobal)) ImGui::SetKeyboardFocusHere();
   const bool entered =
-      ImGui::InputTextWithHint("##source_search", wide ? tr("find (Enter: next match)") : tr("find"), &ui.search,
-                               ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+      ImGui::InputTextWithHint("##source_search", wide && !by_touch() ? tr("find (Enter: next match)") : tr("find"),
+                               &ui.search, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
   if (ui.nothing_found != ui.search) ui.nothing_found.clear();
-  tooltip(ui.nothing_found.empty() ? tr("Ctrl+F. Enter or F3: next line with a match; Shift+F3: previous.")
+  tooltip(ui.nothing_found.empty() ? for_hands(tr("Ctrl+F. Enter or F3: next line with a match; Shift+F3: previous."),
+                                               tr("Goes to the next line with a match"))
                                    : phrase("No line contains '{}'.", ui.nothing_found));
   if (entered) ImGui::SetKeyboardFocusHere(-1);
   const bool back = ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F3, ImGuiInputFlags_RouteGlobal);

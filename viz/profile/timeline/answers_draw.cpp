@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernels/base/text.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -42,7 +43,8 @@ void draw_answer(ImDrawList* list, const PipelineScene& scene, const PipelineSce
   const char* const id = a.with_bands ? "timeline_tail" : a.question.c_str();
   const bool pressed = ImGui::InvisibleButton(id, {box.width(), box.height()});
   if (pressed && a.with_bands) commands.push_back(ShowAllSms{true});
-  tooltip(a.question + "\n" + a.why + (a.with_bands ? std::string("\n") + tr("Click to see all SMs.") : ""));
+  const char* const all = for_hands(tr("Click to see all SMs."), tr("Tap to see all SMs."));
+  tooltip(a.question + "\n" + a.why + (a.with_bands ? std::string("\n") + all : ""));
   if (!bands) return;
   const Box small{{right + s.px(kAfter), box.min.y + s.px(2)}, {box.max.x, box.max.y - s.px(2)}};
   list->AddRectFilled(small.min, small.max, colour(s.theme, Token::field), s.px(2));

@@ -9,6 +9,7 @@
 #include "imgui_internal.h"
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -295,7 +296,8 @@ void draw_overview(ImDrawList* list, const PipelineScene& scene, const Box& box,
                  colour(s.theme, Token::text), 1.5F, 3);
   ImGui::SetCursorScreenPos(box.min);
   ImGui::InvisibleButton("timeline_overview", {box.width(), box.height()});
-  tooltip(tr("The whole block; click to move the view there"));
+  tooltip(for_hands(tr("The whole block; click to move the view there"),
+                    tr("The whole block; tap to move the view there")));
   if (!ImGui::IsItemActive() || scene.whole) return;
   const double share = std::clamp((ImGui::GetIO().MousePos.x - box.min.x) / box.width(), 0.0F, 1.0F);
   const double half = static_cast<double>(scene.to - scene.from) * scene.ns_a_clock / 2;

@@ -9,6 +9,7 @@
 
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -128,7 +129,10 @@ std::vector<std::string> title_words(const PipelineScene& scene) {
   std::string words = scene.title;
   if (scene.follow >= 0) words += phrase("; key tile {} is lit", scene.follow);
   words += ".";
-  return {words + " " + tr("Drag or Ctrl+wheel zooms, Shift+drag measures, a click follows a tile."), words};
+  return {words + " " +
+              for_hands(tr("Drag or Ctrl+wheel zooms, Shift+drag measures, a click follows a tile."),
+                        tr("Tap a tile to follow it.")),
+          words};
 }
 
 void draw_title(ImDrawList* list, const PipelineScene& scene, const Box& line, float right) {
@@ -189,7 +193,10 @@ void draw_head(ImDrawList* list, const PipelineScene& scene, const Box& line, bo
   const char* const whole = tr("Whole block");
   const char* const some = tr("Some tiles");
   const char* const wider = text_width(Face::text, 12, whole) > text_width(Face::text, 12, some) ? whole : some;
-  if (!scene.whole && button(whole, false, tr("Shows the whole block, as does a double click"), wider))
+  if (!scene.whole && button(whole, false,
+                             for_hands(tr("Shows the whole block, as does a double click"),
+                                       tr("Shows the whole block, as does a double tap")),
+                             wider))
     commands.push_back(whole_block(scene));
   if (scene.whole && button(some, false, tr("Shows some key tiles in the middle of the block"), wider))
     commands.push_back(ChooseTimeSpan{});

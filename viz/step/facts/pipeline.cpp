@@ -11,14 +11,13 @@
 #include "kernels/orders/hopper/derived.h"
 #include "kernels/orders/hopper/moments.h"
 #include "kernels/orders/hopper/names.h"
+#include "viz/draw/hands.h"
 
 namespace attn {
 namespace {
 
 using orders::HopperNames;
-using orders::hopper::Moment;
-using orders::hopper::RingSlot;
-using orders::hopper::SlotState;
+using orders::hopper::Moment, orders::hopper::RingSlot, orders::hopper::SlotState;
 
 const HopperNames& names() {
   return orders::hopper_names();
@@ -240,7 +239,7 @@ class PipelineMaker {
                             : phrase("Slot {} holds {} since {:.0f} ns, step {}.", n, what, ns, step);
     if (slot.let_go > 0)
       words += " " + phrase("Consumers that are done with it: {} of {}.", slot.let_go, rec_.query_tiles());
-    return words + "\n" + tr("Click to go to that step");
+    return words + "\n" + for_hands(tr("Click to go to that step"), tr("Tap to go to that step"));
   }
 
   void add_consumers() {

@@ -278,7 +278,7 @@ float draw_outcome(const ProblemPanel& panel, const WhatIfOutcome& outcome, cons
     panel.commands.insert(panel.commands.end(), outcome.go_there.begin(), outcome.go_there.end());
   list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(6));
   draw_paragraph(list, {box.min.x + side, box.centre().y - words / 2}, width, 13, outcome.words, 2);
-  tooltip(tr("Click to go to that step"));
+  tooltip(for_hands(tr("Click to go to that step"), tr("Tap to go to that step")));
   return height + s.px(2);
 }
 

@@ -9,6 +9,7 @@
 
 #include "kernels/base/text.h"
 #include "profiling/timeline/timeline_text.h"
+#include "viz/draw/hands.h"
 #include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
@@ -124,7 +125,9 @@ void add_bands(PipelineScene& s, std::int32_t shown) {
   for (BlockBand& b : s.bands) {
     b.tip = phrase("Block {} on SM {}: {:.1f} to {:.1f} µs", b.block, b.sm, b.from_ns * 1e-3, b.to_ns * 1e-3);
     if (!b.tiles_ns.empty()) b.tip += ", " + plural(b.tiles_ns.size(), "{} query tile", "{} query tiles");
-    if (b.detailed && !b.shown) b.tip += std::string("\n") + tr("Click to show this block's lanes.");
+    if (b.detailed && !b.shown)
+      b.tip +=
+          std::string("\n") + for_hands(tr("Click to show this block's lanes."), tr("Tap to show this block's lanes."));
     if (!b.detailed)
       b.tip += "\n" +
                phrase("Its lanes were not recorded; attnscope timeline {} --block {} records them.", t.kernel, b.block);
