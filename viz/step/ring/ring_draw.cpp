@@ -30,6 +30,14 @@ float folded_growth(const StepFocus& look) {
   return look.parts.none() ? 1 : kFolded;
 }
 
+// Of a rank's words beside its name.
+float longest_words(const RingScene& scene) {
+  float most = 0;
+  for (const RingRankRow& row : scene.ranks)
+    most = std::max({most, text_width(Face::text, 12, row.chunks), text_width(Face::text, 12, row.row_words)});
+  return most;
+}
+
 // What a lesson does not speak of has no room; the rest stands in the middle.
 Columns columns_of(const RingScene& scene, const Box& area, bool states, const StepFocus& look, Band band) {
   const Style& s = style();
@@ -44,6 +52,12 @@ Columns columns_of(const RingScene& scene, const Box& area, bool states, const S
   Columns x;
   x.names = s.px(band == Band::all ? kLabels : kBandLabels);
   const float next = where(moved && travels && look.has(StepPart::travel), s.px(kNext));
+  // Without Q beside them the names end before the way round; what is folded leaves them room for their lines.
+  x.name_room = x.names - s.px(kAfterNames);
+  if (next > 0 && !look.has(TensorColour::q)) {
+    if (band == Band::all) x.name_room = std::max(x.name_room, longest_words(scene));
+    x.names = x.name_room + s.px(kAfterNames + kWayRound);
+  }
   float q = where(moved && look.has(TensorColour::q), std::min(width * s.px(kQHeat), s.px(110))),
         here = where(moved && travels,
                      std::max(s.px(kHere), std::min((width + value_width) * s.px(kHeat), s.px(150)) + s.px(22)));
@@ -155,7 +169,7 @@ void draw_state(const Place& p, const RingRankRow& row, const RingState& state, 
 
 void draw_rank(const Place& p, std::size_t n) {
   const RingRankRow& row = p.panel.scene.ranks[static_cast<std::size_t>(p.first) + n];
-  const Box label = slot_box(p, {{p.x.labels, p.rows.min.y}, {p.x.labels + p.x.names - p.s.px(6), p.rows.max.y}}, n);
+  const Box label = slot_box(p, {{p.x.labels, p.rows.min.y}, {p.x.labels + p.x.name_room, p.rows.max.y}}, n);
   draw_label(p, row, label);
   if (p.x.q.width() > 0)
     draw_rows(p, row, row.q, p.x.q.min.x, label.min.y, p.x.q.width() / static_cast<float>(std::max(row.q.cols, 1)));

@@ -34,6 +34,10 @@ Columns placed(const RingScene& scene, const Box& area, const StepFocus& look, c
   Columns x;
   x.labels = area.min.x;
   x.names = s.px(w.band == Band::all ? kLabels : kBandLabels);
+  x.name_room = x.names - s.px(kAfterNames);
+  // The way round stands beside the names where neither Q nor dO does.
+  const bool here = travels && (w.band == Band::all || w.band == Band::travel);
+  if (here && !look.has(TensorColour::q) && !w.d_o) x.names += s.px(kWayRound);
   float left = area.min.x + x.names;
   const auto take = [&](Band band, bool meant, float wide, float gap) {
     meant = meant && (w.band == Band::all || w.band == band);

@@ -191,7 +191,7 @@ void draw_way(const Place& p, const Box& from_column, const Box& to_column, std:
     if (tokens) draw_token(p, {(a.x + d.x) / 2, (a.y + d.y) / 2}, carried);
   }
   const Box from = slot_box(p, from_column, count - 1), to = slot_box(p, to_column, 0);
-  const float side = on_right ? to_column.max.x + p.s.px(11) : to_column.min.x - p.s.px(11);
+  const float side = on_right ? to_column.max.x + p.s.px(kWayRound) : to_column.min.x - p.s.px(kWayRound);
   const float low = from.max.y + p.s.px(9), high = to.centre().y, end = on_right ? to.max.x : to.min.x;
   const ImVec2 way[] = {{from.centre().x, from.max.y}, {from.centre().x, low}, {side, low}, {side, high}, {end, high}};
   p.list->AddPolyline(way, static_cast<int>(std::size(way)), ink, 0, thick);

@@ -17,7 +17,7 @@ namespace attn::rings {
 
 // Logical sizes.
 constexpr float kLabels = 88, kBandLabels = 82, kGap = 13, kHeat = 9, kQHeat = 11, kHead = 46, kMostCell = 44,
-                kNumbersFrom = 28, kBetweenRanks = 14;
+                kNumbersFrom = 28, kBetweenRanks = 14, kWayRound = 11, kAfterNames = 6;
 
 // Which columns stand beside each other: all of them, or, where they have no room, those of one of the bands below each
 // other. `sums`: of a backward.
@@ -30,6 +30,7 @@ struct Columns {
   Box d_o, delta, dq, part, sums;           // of a backward
   float labels = 0;                         // where the ranks' names begin
   float names = 0;                          // their width
+  float name_room = 0;                      // of their words: less where the way round stands beside them
   float cell = 0;                           // width of a cell with a number
   float m = 0, l = 0, o = 0;                // widths; 0: a lesson does not speak of it
   bool states = true;                       // m, l or O is there
