@@ -138,11 +138,11 @@ bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, 
   };
   if (lines > 1) lines = lines_of(14);
   float text = 14;
-  while (text > kLeastText && lines > 1 &&
-         draw_paragraph(list, {}, right - left, text, scene.sentence, lines + 1, false) >
-             line_height(text) * static_cast<float>(lines) + 1) {
+  const bool one = lines == 1;
+  while (text > kLeastText && draw_paragraph(list, {}, right - left, text, scene.sentence, lines + 1, false) >
+                                  line_height(text) * static_cast<float>(lines) + 1) {
     text -= 1;
-    lines = lines_of(text);
+    if (!one) lines = lines_of(text);
   }
   // The formula stands at the right of headline and position; where it would touch the headline it shrinks, then
   // the part before the numbers is enough for the eye, so it is left out.
