@@ -6,6 +6,7 @@
 
 #include "imgui_internal.h"  // which of pointer and keyboard is shown
 #include "imgui_stdlib.h"
+#include "viz/draw/fades.h"
 #include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
@@ -60,6 +61,11 @@ void fade_both_ends(float side) {
   const float left = at.x + inset, right = at.x + size.x - inset, bottom = at.y + size.y;
   if (ImGui::GetScrollY() > 0) fade_to_card(left, right, at.y + soft, at.y);
   if (ImGui::GetScrollY() < ImGui::GetScrollMaxY()) fade_to_card(left, right, bottom - soft, bottom);
+}
+
+void fade_before(ImDrawList* list, float right, float top, float bottom) {
+  const ImU32 full = colour_of(Token::card), none = faded(full, 0);
+  list->AddRectFilledMultiColor({right - style().px(22), top}, {right, bottom}, none, full, full, none);
 }
 
 void fade_page() {
@@ -248,6 +254,7 @@ void begin_menu_rows() {
 }
 
 void end_menu() {
+  fade_list_ends();
   ImGui::PopStyleVar();
   ImGui::EndPopup();
 }
@@ -370,12 +377,16 @@ bool begin_list(const char* id, const char* shown, ImGuiComboFlags flags) {
 }
 
 // As far in as the margin and half a row: a row that the keyboard is on stays legible.
-void end_list() {
+void fade_list_ends() {
   const ImRect inner = ImGui::GetCurrentWindow()->InnerRect;
   const float soft = ImGui::GetStyle().WindowPadding.y + style().px(8);
   if (ImGui::GetScrollY() > 0) fade_to_card(inner.Min.x, inner.Max.x, inner.Min.y + soft, inner.Min.y);
   if (ImGui::GetScrollY() < ImGui::GetScrollMaxY())
     fade_to_card(inner.Min.x, inner.Max.x, inner.Max.y - soft, inner.Max.y);
+}
+
+void end_list() {
+  fade_list_ends();
   ImGui::EndCombo();
 }
 

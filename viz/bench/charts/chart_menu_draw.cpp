@@ -9,6 +9,7 @@
 #include "profiling/figures/metrics.h"
 #include "viz/bench/charts/line_looks_draw.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/fades.h"
 #include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -135,6 +136,7 @@ void draw_chart_menu(std::size_t index, BenchCache& cache, Commands& commands) {
     cache.switches.log[chart.metric] = !chart.log_y;
   if (ImGui::BeginMenu(tr("Show another metric"))) {
     metric_list(index, cache.scene, commands);
+    fade_list_ends();
     ImGui::EndMenu();
   }
   if (!chart.lines.empty()) {

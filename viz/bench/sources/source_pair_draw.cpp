@@ -9,6 +9,7 @@
 
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/fades.h"
 #include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
@@ -142,6 +143,15 @@ void draw_rows(const SourcePairScene& scene, const SourcePairUiState& ui, float 
   }
 }
 
+// The right edge of both sides, where lines go on.
+void fade_sides(float half) {
+  if (ImGui::GetScrollX() >= ImGui::GetScrollMaxX() - 1) return;
+  const ImVec2 at = ImGui::GetWindowPos();
+  const float bottom = at.y + ImGui::GetWindowHeight() - ImGui::GetStyle().ScrollbarSize;
+  for (const float left : {0.0F, half + style().px(kBetween)})
+    fade_before(ImGui::GetWindowDrawList(), at.x + left + half, at.y, bottom);
+}
+
 }  // namespace
 
 void draw_source_pair(const SourcePairScene& scene, SourcePairUiState& ui, ImVec2 size, Commands& commands) {
@@ -167,6 +177,7 @@ void draw_source_pair(const SourcePairScene& scene, SourcePairUiState& ui, ImVec
         follow(scene, ui);
         draw_rows(scene, ui, half);
         fade_where_more();
+        fade_sides(half);
       }
       ImGui::EndChild();
       ImGui::PopStyleVar();

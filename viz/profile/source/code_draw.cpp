@@ -12,6 +12,7 @@
 
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/fades.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -68,12 +69,6 @@ void draw_head(const CodeColumns& columns) {
                  one_that_fits(tr("most of its warps"), tr("its warps"), columns.right - columns.state));
   ImGui::Dummy({ImGui::GetContentRegionAvail().x, s.px(kHead)});
   tooltip(tr("What warps were doing when sampled at this line's instructions."));
-}
-
-// What goes on beyond `right` goes pale before it.
-void fade_before(ImDrawList* list, float right, float top, float bottom) {
-  const ImU32 full = colour_of(Token::card), none = faded(full, 0);
-  list->AddRectFilledMultiColor({right - style().px(22), top}, {right, bottom}, none, full, full, none);
 }
 
 // `most`: of the rows' parts, that of the longest bar.
