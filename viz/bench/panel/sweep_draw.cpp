@@ -69,8 +69,9 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
   const std::string first = of_layout   ? tr("layout")
                             : of_output ? tr("no f32 O")
                             : !of_type  ? tr("no pages")
-                            : narrow    ? "16-bit"
-                                        : fmt::format("{} …", name_of(row.dtypes.front()));
+                            : narrow
+                                ? "16-bit"
+                                : fmt::format("{}{}", name_of(row.dtypes.front()), row.dtypes.size() > 1 ? " …" : "");
   for (const std::string& words : {why_not, first}) {
     if (text_width(Face::text, 11, words) > room) continue;
     draw_text_in(&list, name, Align::right, Face::text, 11, colour(s.theme, Token::dim), words, kInset);
