@@ -18,7 +18,7 @@
 namespace attn {
 namespace {
 
-constexpr float kRowHeight = 26, kCapsWidth = 132, kColumnWidth = 372;
+constexpr float kRowHeight = 26, kCapsWidth = 132, kColumnWidth = 372, kSheetSide = 24;
 
 void draw_row(const KeyRow& row, const KeyRow* last_of_range) {
   const Style& s = style();
@@ -245,7 +245,7 @@ void draw_keys_sheet(const State& state, ShellUiState& ui, Commands& commands) {
   ImGui::SetNextWindowPos({viewport->Pos.x + viewport->Size.x / 2, viewport->Pos.y + viewport->Size.y / 2},
                           ImGuiCond_Always, {0.5F, 0.5F});
   ImGui::SetNextWindowSizeConstraints({0, 0}, {viewport->Size.x - s.px(16), viewport->Size.y - s.px(16)});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(24), s.px(20)));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(kSheetSide), s.px(20)));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, std::max(1.0F, s.px(1)));
   ImGui::PushStyleColor(ImGuiCol_WindowBg, colour(s.theme, Token::card));
   ImGui::Begin("Keys", nullptr,
@@ -256,6 +256,7 @@ void draw_keys_sheet(const State& state, ShellUiState& ui, Commands& commands) {
   ImGui::PopStyleVar(2);
   dim_around(viewport);
   draw_content(state, columns, commands);
+  fade_both_ends(kSheetSide / 2);  // clear of the scroll bar
   const bool beside =
       ImGui::IsMouseClicked(ImGuiMouseButton_Left) && ui.keys_sheet_shown &&
       !ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows | ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
