@@ -16,7 +16,8 @@ namespace {
 
 constexpr float kSide = 24, kTop = 11, kLine = 20, kGap = 8, kSize = 13;
 constexpr float kLeastAbout = 60;  // of the first line's words
-constexpr int kAnswerLines = 3, kBugLines = 12;
+constexpr float kAfterHeadline = 12;
+constexpr int kAnswerLines = 3, kBugLines = 12, kAboutLines = 3;
 
 // The answer: where, how much of the step, and what is likely behind it.
 float draw_answer(ImVec2 at, float width, const WrongRunScene& scene, bool draw) {
@@ -63,9 +64,9 @@ float button_height() {
   return for_finger(26);
 }
 
-// The first line, which is as high as its button where the words stand below both.
-float first_line(const WrongRunScene& scene, bool two) {
-  return two && !scene.back.empty() ? std::max(kLine, button_height() - 3) : kLine;
+// The first line, which is as high as its button where words stand below both.
+float first_line(const WrongRunScene& scene, bool below) {
+  return below && !scene.back.empty() ? std::max(kLine, button_height() - 3) : kLine;
 }
 
 float button_width(const std::string& words) {
@@ -106,6 +107,26 @@ bool on_two_lines(const WrongRunScene& scene, float width) {
   return button_height() > kLine + kTop && buttons > 0 && verdict > width - s.px(2 * kSide) - buttons;
 }
 
+float headline_width(const WrongRunScene& scene) {
+  return text_width(Face::bold, 14, scene.headline) + style().px(kAfterHeadline);
+}
+
+TextRuns about_runs(const WrongRunScene& scene) {
+  return {word(scene.about, Token::dim)};
+}
+
+// Of what the run is about where headline and buttons leave it too little: lines of its own below them; else 0.
+float height_of_about(const WrongRunScene& scene, float width) {
+  const Style& s = style();
+  float room = width - s.px(kSide + 12) - headline_width(scene);
+  if (!scene.back.empty()) room -= button_width(scene.back) + s.px(kGap);
+  for (const std::string& words : other_buttons(scene)) room -= button_width(words) + s.px(kGap);
+  if (text_width(Face::text, kSize, scene.about) <= room) return 0;
+  return draw_paragraph(ImGui::GetWindowDrawList(), {}, width - 2 * s.px(kSide), kSize, about_runs(scene), kAboutLines,
+                        false) +
+         s.px(2);
+}
+
 // Returns where those of the first line begin.
 float draw_buttons(const Box& box, const WrongRunScene& scene, bool two, Commands& commands) {
   const Style& s = style();
@@ -140,9 +161,10 @@ float wrong_run_height(const WrongRunScene& scene, float width) {
   const Style& s = style();
   const float room = width - 2 * s.px(kSide), answer = draw_answer({0, 0}, room, scene, false);
   const bool two = on_two_lines(scene, width);
-  const float words = two ? draw_narrow_words({0, 0}, room, scene, false) + s.px(4) : s.px(kLine);
+  const float below = two ? 0 : height_of_about(scene, width);
+  const float words = two ? draw_narrow_words({0, 0}, room, scene, false) + s.px(4) : s.px(kLine) + below;
   const float buttons = two && !other_buttons(scene).empty() ? s.px(button_height() + kGap) : 0;
-  return s.px(2 * kTop + first_line(scene, two)) + words + (answer > 0 ? answer + s.px(6) : 0) + buttons;
+  return s.px(2 * kTop + first_line(scene, two || below > 0)) + words + (answer > 0 ? answer + s.px(6) : 0) + buttons;
 }
 
 void draw_wrong_run(const Box& box, const WrongRunScene& scene, Commands& commands) {
@@ -156,14 +178,15 @@ void draw_wrong_run(const Box& box, const WrongRunScene& scene, Commands& comman
   const bool two = on_two_lines(scene, box.width());
   const float end = draw_buttons(box, scene, two, commands);
   draw_text(list, {left, y}, Face::bold, 14, ink, scene.headline);
-  const float about = left + text_width(Face::bold, 14, scene.headline) + s.px(12);
-  const std::string words = fitted_text(Face::text, kSize, scene.about, std::max(end - about, 1.0F));
-  if (!two) draw_text(list, {about, y + s.px(1)}, Face::text, kSize, colour_of(Token::dim), words);
+  const float below = two ? 0 : height_of_about(scene, box.width()), width = box.max.x - s.px(kSide) - left;
+  if (!two && below == 0)
+    draw_text(list, {left + headline_width(scene), y + s.px(1)}, Face::text, kSize, colour_of(Token::dim), scene.about);
   ImGui::SetCursorScreenPos({left, y});
   ImGui::InvisibleButton("##wrong_about", {std::max(end - left, 1.0F), s.px(18)});
-  if (two || words != scene.about) tooltip(scene.about);
-  y += s.px(first_line(scene, two) + 4);
-  const float width = box.max.x - s.px(kSide) - left;
+  if (two) tooltip(scene.about);
+  y += s.px(first_line(scene, two || below > 0) + 4);
+  if (below > 0) draw_paragraph(list, {left, y}, width, kSize, about_runs(scene), kAboutLines);
+  y += below;
   if (two) {
     y += draw_narrow_words({left, y}, width, scene, true) + s.px(4);
   } else {
