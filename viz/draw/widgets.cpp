@@ -6,7 +6,6 @@
 
 #include "imgui_internal.h"  // which of pointer and keyboard is shown
 #include "imgui_stdlib.h"
-#include "viz/draw/fades.h"
 #include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"

@@ -81,6 +81,10 @@ void close_where_clicked_beside();
 // A small square, ticked where `on`, and words beside it. Returns whether it was clicked.
 bool tick_box(const Box& box, const char* id, const char* words, bool on);
 
+// What is cut because it goes on goes pale there: lines of text on a card that go on beyond `right`.
+void fade_before(ImDrawList* list, float right, float top, float bottom);
+// The ends of the list or menu that is open, behind which it goes on. Called behind its content.
+void fade_list_ends();
 // A closed menu that shows `shown`, and under it, where it is open, the list of its choices, which goes pale at an end
 // behind which it goes on. End with end_list() where it is true.
 bool begin_list(const char* id, const char* shown, ImGuiComboFlags flags = 0);

@@ -9,7 +9,6 @@
 #include "profiling/figures/metrics.h"
 #include "viz/bench/charts/line_looks_draw.h"
 #include "viz/draw/canvas.h"
-#include "viz/draw/fades.h"
 #include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"

@@ -9,7 +9,6 @@
 
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
-#include "viz/draw/fades.h"
 #include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"

@@ -12,7 +12,6 @@
 
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
-#include "viz/draw/fades.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
