@@ -4,10 +4,19 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstddef>
+#include <filesystem>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "app/state/lessons/lesson_files.h"
+#include "imgui_internal.h"
+#include "kernels/museum/museum.h"
+#include "tests/environment/asked.h"
+#include "tests/environment/paths.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
 
@@ -103,6 +112,117 @@ TEST(LegibleAlpha, ItsNumberStandsAboveItsBar) {
   ASSERT_GT(alpha, 0);
   ASSERT_GT(maximum, 0);
   EXPECT_LE(alpha, maximum - 1);
+}
+
+void settle(TestWindow& w) {
+  for (int frame = 0; frame < 400 && w.controller().tasks_run(); ++frame) w.draw_frames(1);
+  w.draw_frames(3);
+}
+
+Places places_of(TestWindow& w) {
+  const DrawnText drawn;
+  w.draw_frames(1);
+  return drawn.places();
+}
+
+// Lines of the strip, and of a bar above it, that end in dots. Beside the strip's position stand chips: they may.
+std::vector<std::string> cut_sentences(const Places& places) {
+  const auto position = std::ranges::find_if(
+      places, [](const auto& p) { return p.text.starts_with("Step ") && p.text.find(" of ") != std::string::npos; });
+  std::vector<std::string> cut;
+  if (position == places.end()) return cut;
+  constexpr float kStrip = 80;
+  for (const auto& p : places) {
+    if (p.left < position->left - 30 || p.top > position->top + kStrip) continue;
+    if (std::fabs(p.top - position->top) > 8 && p.top > 50 && p.text.ends_with("…"))
+      cut.push_back(fmt::format("{} at {}, {}", p.text, p.left, p.top));
+  }
+  return cut;
+}
+
+TEST(LegibleMuseum, NoSentenceOfAnExhibitIsCut) {
+  int exhibits = 0;
+  for (const Piece& piece : museum()) {
+    if (piece.row == nullptr) continue;
+    TestWindow w(1280, 720);
+    w.controller().update({ShowPiece{std::string(piece.id)}});
+    settle(w);
+    const auto steps = static_cast<EventIndex>(recording(w).events.size());
+    for (const bool found : {false, true}) {
+      w.controller().update({SeekFirstWrong{found}});
+      settle(w);
+      for (EventIndex e = 0; e < steps; e += std::max<EventIndex>(1, steps / 9)) {
+        w.controller().update({GoToEvent{e}});
+        w.draw_frames(2);
+        EXPECT_EQ(cut_sentences(places_of(w)), std::vector<std::string>()) << piece.id << ", step " << e;
+      }
+      EXPECT_EQ(w.controller().model().examination.first.has_value(), found) << piece.id;
+    }
+    ++exhibits;
+  }
+  EXPECT_GT(exhibits, 5);
+}
+
+std::vector<Lesson> lessons() {
+  return read_lessons(std::filesystem::path(test::source_folder()) / "assets/lessons").lessons;
+}
+
+TEST(LegibleLesson, NoSentenceBesideItsCardIsCut) {
+  std::size_t beats = 0;
+  TestWindow w(1280, 720);
+  for (const Lesson& lesson : lessons()) {
+    for (const Beat& beat : lesson.beats) {
+      if (test::left_to_release(beats++, 3)) continue;
+      w.controller().update({StartLesson{lesson.id, beat.id}});
+      settle(w);
+      EXPECT_EQ(cut_sentences(places_of(w)), std::vector<std::string>()) << lesson.id << "/" << beat.id;
+    }
+  }
+  EXPECT_GT(beats, 100U);
+}
+
+// Of a line that goes straight up or down: its x, and where it goes.
+struct Upright {
+  float x, top, bottom;
+};
+
+// Dear ImGui draws a line with soft edges as four vertices a point.
+std::vector<Upright> upright_lines() {
+  constexpr float kLong = 100;
+  std::vector<Upright> lines;
+  for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
+    if (!window->WasActive) continue;
+    const ImVector<ImDrawVert>& v = window->DrawList->VtxBuffer;
+    for (int n = 0; n + 4 < v.Size; ++n) {
+      const ImDrawVert &a = v[n], &b = v[n + 4];
+      const bool line = a.col == b.col && a.uv.x == b.uv.x && a.uv.y == b.uv.y && (a.col >> IM_COL32_A_SHIFT) == 255;
+      if (line && std::fabs(a.pos.x - b.pos.x) < 0.5F && std::fabs(a.pos.y - b.pos.y) > kLong)
+        lines.push_back({a.pos.x, std::min(a.pos.y, b.pos.y), std::max(a.pos.y, b.pos.y)});
+    }
+  }
+  return lines;
+}
+
+TEST(LegibleLesson, TheWayRoundARingTouchesNoWords) {
+  std::size_t lines = 0;
+  for (const int width : {1280, 1440}) {
+    TestWindow w(width, width == 1280 ? 720 : 900);
+    for (const Lesson& lesson : lessons()) {
+      if (lesson.id != "ring") continue;
+      for (const Beat& beat : lesson.beats) {
+        w.controller().update({StartLesson{lesson.id, beat.id}});
+        settle(w);
+        const Places places = places_of(w);
+        for (const Upright& line : upright_lines()) {
+          ++lines;
+          for (const auto& p : places)
+            EXPECT_FALSE(p.left - 2 < line.x && line.x < p.right + 2 && p.top < line.bottom && line.top < p.bottom)
+                << beat.id << " at " << width << ": " << p.text << " at " << p.left << ", " << p.top;
+        }
+      }
+    }
+  }
+  EXPECT_GT(lines, 4U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Views, LegibleStep, testing::ValuesIn(kViews),
