@@ -7,7 +7,9 @@
 
 #include <fmt/ranges.h>
 
+#include "kernels/ladder.h"
 #include "tests/gui/bench/bench_fixture.h"
+#include "tests/gui/drawn_text.h"
 
 namespace attn {
 namespace {
@@ -171,6 +173,23 @@ TEST_F(BenchLargeTest, ASweepThatCannotRunHasNoLitButtonAndSaysWhy) {
     ctx->Yield(3);
     IM_CHECK((ctx->ItemInfo("###run").ItemFlags & ImGuiItemFlags_Disabled) == 0);
   }));
+}
+
+// What a kernel supports instead of the sweep's type: dots only where there are further types.
+TEST_F(BenchLargeTest, AKernelOfOneTypeNamesItWithoutDots) {
+  open(1280, 720, 1, false);
+  SweepSpec backward = sweep();
+  backward.base.pass = Pass::backward;
+  backward.base.dtype = DType::f16;
+  backward.kernels = {"flash_bwd_simt"};
+  window->controller().update({SetSweep{backward}});
+  window->draw_frames(4);
+  const KernelRow& row = **find_kernel("flash_bwd_simt");
+  ASSERT_EQ(row.dtypes.size(), 1U);
+  const DrawnText drawn;
+  window->draw_frames(1);
+  EXPECT_EQ(drawn.count("f32 …"), 0);
+  EXPECT_GT(drawn.count("f32") + drawn.count("f32 only"), 0);
 }
 
 }  // namespace
