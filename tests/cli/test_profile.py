@@ -159,7 +159,7 @@ for words, *arguments in [
 
 if SESSION.exists():
     done = run("sass", f"{SESSION}:naive", "naive")
-    report.check(done.returncode == 2 and "contains no machine code of naive" in done.stderr, f"sass: {done.stderr}")
+    report.check(done.returncode == 2 and "contains no machine code for naive" in done.stderr, f"sass: {done.stderr}")
 
 done = run("sass", "naive", "naive", "--d", 16)
 if done.returncode == 3:  # no NVRTC or no nvdisasm, in words
