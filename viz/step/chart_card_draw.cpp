@@ -12,6 +12,7 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/step/bars/areas_draw.h"
 #include "viz/step/bars/bars_draw.h"
 #include "viz/step/charts/chart_card.h"
 #include "viz/step/charts/traffic_draw.h"

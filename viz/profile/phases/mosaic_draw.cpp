@@ -340,7 +340,7 @@ void draw_foot(ImDrawList* list, const MosaicScene& scene, const Box& line, int 
   const bool other = !scene.parts.empty();
   std::string cut;  // what is not to be seen whole
   const auto shown = [&](const std::string& whole, float room) {
-    const std::string words = room < s.px(kLeast) ? std::string() : fitted_text(Face::text, kSize, whole, room);
+    std::string words = room < s.px(kLeast) ? std::string() : fitted_text(Face::text, kSize, whole, room);
     if (words != whole) cut += (cut.empty() ? "" : "\n") + whole;
     return words;
   };

@@ -46,6 +46,7 @@ float word_width(const std::string& word, float size) {
 // As wide as one another where that holds each of them whole, else as wide as the word is long.
 std::vector<float> word_pitches(const SentenceScene& scene, bool own, float width) {
   std::vector<const std::string*> words;
+  words.reserve(scene.words.size() + 1);
   for (const SentenceWord& word : scene.words) words.push_back(&word.word);
   if (own) words.push_back(&scene.query);
   const auto count = static_cast<float>(std::max<std::size_t>(words.size(), 1));
