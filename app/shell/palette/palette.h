@@ -22,7 +22,10 @@ std::vector<PaletteEntry> palette_answers(const PaletteFacts& facts);
 
 // What S, m, α, P, ℓ, O, LSE, dP, δ and dS mean, each with its formula; the door is the beat that shows it.
 std::vector<PaletteEntry> palette_letters();
+// What HBM, tile, warp and other words mean.
 std::vector<PaletteEntry> palette_terms();
+// One of either, that Learn shows.
+PaletteEntry explained(std::string group, std::string words, std::string more, std::string also, StartLesson shown_by);
 
 // Gives each entry whose command cannot be done now its `why_not`.
 void find_reasons(const PaletteFacts& facts, std::vector<PaletteEntry>& entries);

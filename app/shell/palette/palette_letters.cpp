@@ -12,15 +12,8 @@ namespace {
 using enum TensorColour;
 
 PaletteEntry meaning(std::string words, std::string more, std::string also, TextRuns formula, StartLesson shown_by) {
-  PaletteEntry e;
-  e.group = tr("Letter");
-  e.words = std::move(words);
-  e.more = std::move(more);
-  e.also = std::move(also);
-  e.answer = e.more;
+  PaletteEntry e = explained(tr("Letter"), std::move(words), std::move(more), std::move(also), std::move(shown_by));
   e.formula = std::move(formula);
-  e.door = tr("See it in Learn");
-  e.commands = {std::move(shown_by)};
   return e;
 }
 
@@ -73,6 +66,18 @@ void add_of_a_backward_pass(std::vector<PaletteEntry>& all) {
 }
 
 }  // namespace
+
+PaletteEntry explained(std::string group, std::string words, std::string more, std::string also, StartLesson shown_by) {
+  PaletteEntry e;
+  e.group = std::move(group);
+  e.words = std::move(words);
+  e.more = std::move(more);
+  e.also = std::move(also);
+  e.answer = e.more;
+  e.door = tr("See it in Learn");
+  e.commands = {std::move(shown_by)};
+  return e;
+}
 
 std::vector<PaletteEntry> palette_letters() {
   std::vector<PaletteEntry> all;

@@ -10,15 +10,7 @@ namespace attn {
 namespace {
 
 PaletteEntry term(std::string words, std::string more, std::string also, StartLesson shown_by) {
-  PaletteEntry e;
-  e.group = tr("Term");
-  e.words = std::move(words);
-  e.more = std::move(more);
-  e.also = std::move(also);
-  e.answer = e.more;
-  e.door = tr("See it in Learn");
-  e.commands = {std::move(shown_by)};
-  return e;
+  return explained(tr("Term"), std::move(words), std::move(more), std::move(also), std::move(shown_by));
 }
 
 }  // namespace
