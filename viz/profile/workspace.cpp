@@ -161,7 +161,8 @@ float draw_strip(const ProfileScene& scene, const StripPlace& place, bool& seek,
   const auto [page, timeline, width, low, of_problem] = place;
   const bool noted = of_problem && timeline == nullptr;
   const std::string& kernel = timeline != nullptr ? timeline->timeline->kernel : scene.kernel;
-  const bool of_one_block = timeline != nullptr && !timeline->typical && !timeline->sms_shown;
+  const bool of_one_block =
+      timeline != nullptr && !timeline->typical && !timeline->sms_shown && timeline->beside == nullptr;
   const TextRuns headline{{timeline != nullptr   ? verdict_of(*timeline)
                            : scene.empty.empty() ? scene.headline
                                                  : scene.empty,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -220,6 +221,16 @@ TEST(Verdict, OfTwoSaysWhatDiffersAndWhoEndsSooner) {
                         off->plain_us, on->plain_us));
 }
 
+// Those that hand over a product S between two clocks of the block, by the recording itself.
+std::size_t consumers_at_work(const PipelineScene& s, std::int64_t from, std::int64_t to) {
+  const auto p = pipeline_of(*s.timeline, 0);
+  EXPECT_TRUE(p);
+  std::set<std::size_t> lanes;
+  for (const Product& x : p->products)
+    if (!x.of_o && x.returned - p->start > from && x.issued - p->start < to) lanes.insert(x.lane);
+  return lanes.size();
+}
+
 // From the product at which both are aligned to the last one in sight of both. As in the headline, less than twice what
 // the quartiles of both leave open is no difference.
 TEST(Verdict, SaysHowFarTheLowerOneIsAheadInSight) {
@@ -230,6 +241,7 @@ TEST(Verdict, SaysHowFarTheLowerOneIsAheadInSight) {
   const auto spread = [](const Timeline& t) { return (t.plain_quartiles.q3 - t.plain_quartiles.q1) / t.plain_us; };
   const double open = 2 * std::hypot(spread(*s.timeline), spread(*s.beside->timeline));
   std::map<std::string, int> said;
+  int uneven = 0;
   for (std::int64_t from = 20000; from < 200000; from += 12000) {
     ProfileView view;
     view.time_from_ns = from;
@@ -252,13 +264,19 @@ TEST(Verdict, SaysHowFarTheLowerOneIsAheadInSight) {
     EXPECT_NEAR(static_cast<double>(ahead->below) * s.beside->ns_a_clock, below[last], 1e-6);
     if (last < 2) continue;
     const std::string by = time_text(std::fabs(sooner)), way = sooner > 0 ? "less" : "more";
+    const std::string words =
+        share <= open
+            ? fmt::format("In these recordings, {} key tiles take as long: {} apart", last, by)
+            : fmt::format("In these recordings, {} key tiles take {} ({:.1f} %) {} below", last, by, 100 * share, way);
+    const std::size_t up = consumers_at_work(s, ahead->from_above, ahead->above),
+                      low = consumers_at_work(*s.beside, ahead->from_below, ahead->below);
     EXPECT_EQ(ahead_words(s, *ahead),
-              share <= open ? fmt::format("In these recordings, {} key tiles take as long: {} apart", last, by)
-                            : fmt::format("In these recordings, {} key tiles take {} ({:.1f} %) {} below", last, by,
-                                          100 * share, way));
+              up == low ? words : fmt::format("{}: {} consumers compute there, {} above", words, low, up));
+    uneven += up != low;
     ++said[share <= open ? "as long" : way];
   }
   EXPECT_EQ(said.size(), 3U);
+  EXPECT_GT(uneven, 0);
 }
 
 // Every sentence that compares names what it compares: the times without the recorder, or those of the recordings.
@@ -275,6 +293,11 @@ TEST(Verdict, OfTwoNamesTheBasisOfEachComparison) {
       ++pairs;
       show_part(s, {});
       EXPECT_NE(verdict_of(s).find("without the recorder"), std::string::npos) << verdict_of(s);
+      const bool one_card = above->device_uuid == below->device_uuid;
+      EXPECT_EQ(verdict_of(s).find("on different GPUs") == std::string::npos, one_card) << verdict_of(s);
+      EXPECT_EQ(s.beside_words.find(fmt::format("(block {}, not typical", s.block)) != std::string::npos,
+                !s.typical || (!s.beside->typical && s.beside->block == s.block))
+          << s.beside_words;
       if (const auto ahead = ahead_of(s)) {
         EXPECT_TRUE(ahead_words(s, *ahead).starts_with("In these recordings, ")) << ahead_words(s, *ahead);
       }

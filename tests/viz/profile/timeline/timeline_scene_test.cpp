@@ -369,6 +369,7 @@ TEST(PipelineSceneTest, TwoOfOneProblemStandOnOneAxisFromTheSameProductOn) {
     PipelineScene alone = timeline_scene(all.all[two], all, "flash_hopper");
     put_beside(alone, id, all);
     EXPECT_EQ(alone.beside, nullptr);
+    EXPECT_TRUE(alone.words.starts_with("Nothing is drawn below: ")) << alone.words;
   }
 }
 

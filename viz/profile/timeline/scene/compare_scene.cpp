@@ -4,12 +4,15 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "kernels/base/text.h"
 #include "profiling/timeline/what_if.h"
+#include "viz/profile/timeline/scene/shown_part.h"
 #include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
@@ -94,15 +97,30 @@ std::string comparison_words(const PipelineScene& a, const PipelineScene& b) {
                              "Without the recorder, the upper launch takes {:.1f} µs and the lower one {:.1f} µs, {} "
                              "more.",
                              from, to, gain_text(gain));
-    if (!on_same_card(*a.timeline, *b.timeline))
-      words += std::string(words.empty() ? "" : " ") + tr("The two recordings are from different GPUs.");
   }
   return words + (words.empty() ? "" : " ") + comparison_forms(a, b).front();
 }
 
+namespace {
+
+// What makes a time of these blocks no time of their launches: " (block 0, not typical)".
+std::pair<std::string, std::string> told_of_blocks(const PipelineScene& a, const PipelineScene& b) {
+  const std::size_t above = computing_consumers(a, 0, a.length), below = computing_consumers(b, 0, b.length);
+  const auto told = [&](const PipelineScene& s, std::size_t consumers) {
+    std::vector<std::string> said;
+    if (!s.typical) said.push_back(phrase("block {}, not typical", s.block));
+    if (above != below) said.push_back(plural(consumers, "{0} consumer computes", "{0} consumers compute"));
+    return said.empty() ? std::string() : fmt::format(" ({})", fmt::join(said, "; "));
+  };
+  return {told(a, above), told(b, below)};
+}
+
+}  // namespace
+
 std::vector<std::string> comparison_forms(const PipelineScene& a, const PipelineScene& b) {
+  const auto [above, below] = told_of_blocks(a, b);
   const std::string tile = phrase("A key tile takes {} in the upper launch and {} in the lower one.",
-                                  time_text(time_of_tile(a)), time_text(time_of_tile(b)));
+                                  time_text(time_of_tile(a)) + above, time_text(time_of_tile(b)) + below);
   const std::string what = changes(a, b);
   if (what.empty()) return {tile};
   return {tile + " " + phrase("What differs most for a consumer: {}.", what), tile};
@@ -215,6 +233,25 @@ std::string turn_words(const Timeline& t, const Pipeline& p, const TimelinesView
   return words + phrase("Measured: turns gain {}.", measured_words(measured_gain(*without, t)));
 }
 
+namespace {
+
+// A link may ask for what cannot be compared.
+std::string why_not_beside(const PipelineScene& scene, const std::string& id, const TimelinesView& timelines) {
+  const auto at = std::ranges::find_if(timelines.all, [&](const auto& t) { return is_named(id_of(*t), id); });
+  if (at == timelines.all.end()) return phrase("Nothing is drawn below: there is no recording {}.", id);
+  const Timeline &above = *scene.timeline, &below = **at;
+  const std::string what = recording_words(below, true);
+  if (*at == scene.timeline) return phrase("Nothing is drawn below: {} is the recording above.", what);
+  if (!(below.problem == above.problem))
+    return phrase("Nothing is drawn below: {} is of another problem, {}.", what, describe(below.problem));
+  if (below.kernel != above.kernel) return phrase("Nothing is drawn below: {} is of another kernel.", what);
+  if (below.device != above.device)
+    return phrase("Nothing is drawn below: {} is from another GPU, {}.", what, below.device);
+  return phrase("Nothing is drawn below: {} cannot be drawn.", what);
+}
+
+}  // namespace
+
 void put_beside(PipelineScene& scene, const std::string& id, const TimelinesView& timelines) {
   if (!scene.there || id.empty()) return;
   for (PipelineScene::Choice& c : scene.choices) {
@@ -230,6 +267,7 @@ void put_beside(PipelineScene& scene, const std::string& id, const TimelinesView
     scene.beside = std::move(other);
     return;
   }
+  scene.words = why_not_beside(scene, id, timelines) + (scene.words.empty() ? "" : " ") + scene.words;
 }
 
 }  // namespace attn

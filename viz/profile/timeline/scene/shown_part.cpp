@@ -50,6 +50,14 @@ void align(const PipelineScene& s, PipelineScene& beside) {
 
 }  // namespace
 
+std::size_t computing_consumers(const PipelineScene& scene, std::int64_t from, std::int64_t to) {
+  return static_cast<std::size_t>(std::ranges::count_if(scene.rows, [&](const TimelineRow& row) {
+    return row.kind == RowKind::products && std::ranges::any_of(row.stretches, [&](const TimelineStretch& x) {
+             return x.ink == Ink(TensorColour::s) && x.to > from && x.from < to;
+           });
+  }));
+}
+
 void show_part(PipelineScene& s, const ProfileView& view) {
   if (!s.there) return;
   const auto clocks = [&](double ns) { return static_cast<std::int64_t>(std::llround(ns / s.ns_a_clock)); };

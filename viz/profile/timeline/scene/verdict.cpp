@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
+#include "viz/profile/timeline/scene/shown_part.h"
 #include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
@@ -40,7 +41,8 @@ std::string compared(const PipelineScene& a, const PipelineScene& b) {
   const auto [first, second] = what_differs(*a.timeline, *b.timeline);
   const std::string what = first == second ? std::string(tr("The same launch, recorded twice"))
                                            : phrase("Above {}, below {}", first, second);
-  const std::string basis = plain ? tr("without the recorder") : tr("in these recordings");
+  std::string basis = plain ? tr("without the recorder") : tr("in these recordings");
+  if (!on_same_card(*a.timeline, *b.timeline)) basis += std::string(", ") + tr("on different GPUs");
   if (is_no_gain(*a.timeline, *b.timeline, gain))
     return phrase("{}: no difference {} ({:.1f} and {:.1f} µs).", what, basis, above, below);
   const std::string by = fmt::format("{:.1f} µs ({:.1f} %)", std::fabs(above - below), 100 * std::fabs(gain));
@@ -131,7 +133,17 @@ std::optional<Ahead> ahead_of(const PipelineScene& s) {
   return a;
 }
 
-std::string ahead_words(const PipelineScene& s, const Ahead& a) {
+namespace {
+
+// Less work in the same key tiles is no gain. Empty: as many compute.
+std::string work_words(const PipelineScene& s, const Ahead& a) {
+  const std::size_t above = computing_consumers(s, a.from_above, a.above),
+                    below = computing_consumers(*s.beside, a.from_below, a.below);
+  if (above == below) return {};
+  return plural(below, ": {0} consumer computes there, {1} above", ": {0} consumers compute there, {1} above", above);
+}
+
+std::string tiles_words(const PipelineScene& s, const Ahead& a) {
   const double share = 1 - a.below_ns / a.above_ns;
   const std::string by = time_text(std::fabs(a.above_ns - a.below_ns));
   // Within what the launches leave open it is none either.
@@ -143,6 +155,12 @@ std::string ahead_words(const PipelineScene& s, const Ahead& a) {
                             "In these recordings, {0} key tiles take {1} less below", much)
                    : plural(a.tiles, "In these recordings, {0} key tile takes {1} more below",
                             "In these recordings, {0} key tiles take {1} more below", much);
+}
+
+}  // namespace
+
+std::string ahead_words(const PipelineScene& s, const Ahead& a) {
+  return tiles_words(s, a) + work_words(s, a);
 }
 
 std::string ends_words(const PipelineScene& above, const PipelineScene& below) {
