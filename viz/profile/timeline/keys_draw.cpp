@@ -1,6 +1,7 @@
 #include "viz/profile/timeline/keys_draw.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -52,22 +53,24 @@ void draw_share(ImDrawList* list, const Box& part, const PathShare& share) {
 }
 
 struct KeyForm {
-  std::vector<std::string> words;
+  bool brief = false;
   float sample = kSample, between = kBetween;
-  float height(float width) const {
-    return flow(words, sample, between, width, [](std::size_t, ImVec2) {});
+  std::vector<std::string> words(const std::vector<KeyEntry>& entries) const {
+    std::vector<std::string> all;
+    all.reserve(entries.size());
+    for (const KeyEntry& e : entries) all.push_back(brief && !e.brief.empty() ? e.brief : e.words);
+    return all;
+  }
+  float height(const std::vector<KeyEntry>& entries, float width) const {
+    return flow(words(entries), sample, between, width, [](std::size_t, ImVec2) {});
   }
 };
 
-// All of the words, unless the brief ones take fewer lines.
-KeyForm key_form(const std::vector<KeyEntry>& entries, float width) {
-  constexpr float kTightSample = 15, kTightBetween = 10;
-  KeyForm all, brief{{}, kTightSample, kTightBetween};
-  for (const KeyEntry& e : entries) {
-    all.words.push_back(e.words);
-    brief.words.push_back(e.brief.empty() ? e.words : e.brief);
-  }
-  return brief.height(width) < all.height(width) ? brief : all;
+// All of the words, unless the brief ones take fewer lines: the same whatever is lit or in sight, so that no lane
+// moves.
+KeyForm key_form(const std::vector<KeyEntry>& at_most, float width) {
+  constexpr std::array kForms{KeyForm{}, KeyForm{true, 15, 10}, KeyForm{true, 13, 7}};
+  return *std::ranges::min_element(kForms, {}, [&](const KeyForm& form) { return form.height(at_most, width); });
 }
 
 // What it looks like is the state; of no tensor, but where it is what a lane does.
@@ -225,25 +228,27 @@ void draw_path_bar(ImDrawList* list, const PipelineScene& scene, ImVec2 at, floa
 }
 
 float timeline_key_height(const PipelineScene& scene, float width) {
-  return key_form(key_entries(scene, width - style().px(kNames)), width).height(width);
+  const std::vector<KeyEntry> at_most = key_entries(scene, width - style().px(kNames), true);
+  return key_form(at_most, width).height(at_most, width);
 }
 
 void draw_timeline_key(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width) {
   const Style& s = style();
   const std::vector<KeyEntry> entries = key_entries(scene, width - s.px(kNames));
-  const KeyForm form = key_form(entries, width);
-  flow(form.words, form.sample, form.between, width, [&](std::size_t n, ImVec2 place) {
+  const KeyForm form = key_form(key_entries(scene, width - s.px(kNames), true), width);
+  const std::vector<std::string> words = form.words(entries);
+  flow(words, form.sample, form.between, width, [&](std::size_t n, ImVec2 place) {
     const ImVec2 top{at.x + place.x, at.y + place.y};
     const float middle = top.y + s.px(kLine) / 2;
     draw_sample(list, entries[n], {{top.x, middle - s.px(5)}, {top.x + s.px(form.sample), middle + s.px(5)}});
-    draw_words(list, top, form.sample, form.words[n]);
+    draw_words(list, top, form.sample, words[n]);
   });
-  if (form.between == kBetween) return;
+  if (!form.brief) return;
   // In brief: all of the words where the pointer rests.
   std::string all;
   for (const KeyEntry& e : entries) all += (all.empty() ? "" : "; ") + e.words;
   ImGui::SetCursorScreenPos(at);
-  ImGui::InvisibleButton("timeline_key", {width, form.height(width)});
+  ImGui::InvisibleButton("timeline_key", {width, form.height(entries, width)});
   tooltip(all + ".");
 }
 

@@ -68,7 +68,7 @@ const char* words_of(StretchLook look) {
 
 }  // namespace
 
-std::vector<KeyEntry> key_entries(const PipelineScene& s, float width) {
+std::vector<KeyEntry> key_entries(const PipelineScene& s, float width, bool at_most) {
   std::vector<KeyEntry> entries;
   entries.reserve(s.operations.size());
   for (const PipelineScene::Operation& o : s.operations)
@@ -82,13 +82,13 @@ std::vector<KeyEntry> key_entries(const PipelineScene& s, float width) {
   for (const StretchLook look :
        {StretchLook::wait, StretchLook::flight, StretchLook::landed, StretchLook::read, StretchLook::nothing})
     if (has_look(s, look)) entries.push_back({KeyEntry::Of::look, look, Token::dim, words_of(look), brief_of(look)});
-  if (joins(s, width))
+  if (at_most || joins(s, width))
     entries.push_back(
         {KeyEntry::Of::joined, StretchLook::work, Token::dim, tr("several, too short to tell apart"), tr("several")});
   if (!s.idle.empty()) entries.push_back({KeyEntry::Of::idle, StretchLook::nothing, Token::dim, tr("surely idle")});
-  if (s.with_path && !s.path.empty())
+  if ((at_most || s.with_path) && !s.path.empty())
     entries.push_back({KeyEntry::Of::path, StretchLook::work, Token::text, tr("the critical path"), tr("path")});
-  if (s.follow >= 0 && !s.releases.empty())
+  if ((at_most || s.follow >= 0) && !s.releases.empty())
     entries.push_back({KeyEntry::Of::release, StretchLook::work, Token::dim, tr("who released whom"), tr("releases")});
   return entries;
 }

@@ -17,8 +17,8 @@ struct KeyEntry {
   std::string words;
   std::string brief = {};  // where the words of all take more than a line; empty: they are brief
 };
-// `width`: pixels of the rows' axis. No two look alike.
-std::vector<KeyEntry> key_entries(const PipelineScene& scene, float width);
+// `width`: pixels of the rows' axis. No two look alike. `at_most`: also those that a click or a zoom would add.
+std::vector<KeyEntry> key_entries(const PipelineScene& scene, float width, bool at_most = false);
 
 // Narrower stretches of a row are joined to one grey one.
 constexpr float kNarrowestStretch = 3;  // pixels
