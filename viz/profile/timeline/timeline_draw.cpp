@@ -174,7 +174,7 @@ void draw_head(ImDrawList* list, const PipelineScene& scene, const Box& line, bo
     right -= s.px(6);
     return clicked;
   };
-  if (!scene.sms_shown) button("?", false, scene.notes.c_str());
+  button("?", false, scene.notes.c_str());
   if (!with_panel &&
       button(tr("Recording"), ImGui::IsPopupOpen(kRecorded), tr("What was recorded, its figures, and how to save it")))
     ImGui::OpenPopup(kRecorded);
@@ -286,7 +286,8 @@ float draw_above_rows(ImDrawList* list, const PipelineScene& scene, ImVec2 at, f
   if (fold.overview) return y;
   const float over = overview_height(scene);
   draw_text_in(list, {{at.x, y}, {at.x + label, y + over}}, Align::left, Face::text, 12, colour(s.theme, Token::dim),
-               tr("whole block"));
+               fitted_text(Face::text, 12, scene.beside == nullptr ? tr("whole block") : tr("whole block, above"),
+                           label - s.px(6)));
   draw_overview(list, scene, {{at.x + label, y}, {right, y + over}}, commands);
   return y + over + s.px(kOverviewGap);
 }
