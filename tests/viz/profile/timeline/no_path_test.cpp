@@ -44,8 +44,11 @@ TEST(PipelineSceneTest, ARecordingWithoutAPathLeadsToOneThatHasOne) {
     }
   }
   const double span = lanes * static_cast<double>(p->length());
-  EXPECT_EQ(s.headline, fmt::format("The lanes work {} of the time and wait {}.", time_share_text(works / span),
-                                    time_share_text(waits / span)));
+  // All of the time is named.
+  const double others = span - works - waits;
+  EXPECT_EQ(s.headline, fmt::format("The lanes work {:.1f} % of the time, wait {:.1f} %, and set up or hand over work "
+                                    "for {:.1f} %.",
+                                    100 * works / span, 100 * waits / span, 100 * others / span));
 }
 
 }  // namespace

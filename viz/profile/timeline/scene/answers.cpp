@@ -1,5 +1,6 @@
 // The three questions that a reader of a timeline has, answered by its numbers; and what is said besides.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -175,11 +176,11 @@ void tell_of_no_path(PipelineScene& scene, const Pipeline& p, const TimelinesVie
       if (kind == StateKind::wait) waits += i.length();
     }
   }
-  const double span = static_cast<double>(p.length()) * static_cast<double>(std::max<std::size_t>(p.lanes.size(), 1));
+  const std::int64_t all_lanes = p.length() * static_cast<std::int64_t>(std::max<std::size_t>(p.lanes.size(), 1));
+  const std::vector<std::int32_t> tenths = tenths_of(std::array{works, waits, all_lanes - works - waits});
   scene.headline = waits == 0 ? std::string(tr("Who did what when."))
-                              : phrase("The lanes work {} of the time and wait {}.",
-                                       time_share_text(static_cast<double>(works) / span),
-                                       time_share_text(static_cast<double>(waits) / span));
+                              : phrase("The lanes work {} of the time, wait {}, and set up or hand over work for {}.",
+                                       tenths_text(tenths[0]), tenths_text(tenths[1]), tenths_text(tenths[2]));
   scene.words = phrase(
       "The block takes {}. The recording does not say what ended each wait, so it has no critical path and cannot show "
       "who sets the pace.",
