@@ -13,6 +13,8 @@
 namespace attn {
 namespace {
 
+constexpr float kSeamed = 6;  // pixels of a line: between lower ones seams would darken the whole
+
 // All of them are one area from the first end on; what works covers it up to its own line's end, seams and all.
 void draw_tail(ImDrawList* list, const BandPlot& plot, const std::vector<double>& ends) {
   const Style& s = style();
@@ -48,7 +50,7 @@ void draw_tail_name(ImDrawList* list, const BandPlot& plot, const std::vector<do
 void draw_band(ImDrawList* list, const BandPlot& plot, const BlockBand& b) {
   const Style& s = style();
   const float line = plot.line(), top = plot.box.min.y + line * static_cast<float>(b.row);
-  const float high = std::max(1.0F, line - (line >= 3 ? 1 : 0));
+  const float high = std::max(1.0F, line - (line >= kSeamed ? 1 : 0));
   const auto places = static_cast<float>(plot.scene.band_places), place = static_cast<float>(b.place);
   const float y = top + high * place / places, low = top + high * (place + 1) / places;
   const ImU32 hue = kernel_colour(s.theme, plot.scene.timeline->kernel), card = colour(s.theme, plot.ground);
