@@ -277,8 +277,8 @@ void draw_loop(const Box& in, const Loop& loop, const char* id, bool by_lane, in
 
 // ---- the card
 
-std::string derived_words(const PipelineView& view) {
-  return view.note.outcome.empty() ? view.note.derived : view.note.derived + " " + view.note.outcome;
+std::string derived_words(const PipelineNote& note) {
+  return note.outcome.empty() ? note.derived : note.derived + " " + note.outcome;
 }
 
 constexpr float kNote = 12, kNoteLine = 18, kBeforeNote = 16;  // logical
@@ -294,7 +294,7 @@ float draw_note(ImDrawList* list, ImVec2 at, float width, const PipelineView& vi
   if (!view.note.derived.empty()) {
     if (draw) draw_derived(list, {at.x, at.y - style().px(1)}, kNote);
     const float tag = derived_width();
-    at.y += draw_paragraph(list, {at.x + tag, at.y}, width - tag, kNote, {word(derived_words(view), Token::text)},
+    at.y += draw_paragraph(list, {at.x + tag, at.y}, width - tag, kNote, {word(derived_words(view.note), Token::text)},
                            kMostNoteLines, draw);
   }
   at.y += draw_paragraph(list, at, width, kNote, {word(view.note.source)}, kMostNoteLines, draw);
@@ -307,7 +307,7 @@ void draw_note_line(ImDrawList* list, const Box& in, const PipelineView& view) {
   float left = in.min.x;
   if (!view.note.derived.empty()) {
     left = draw_derived(list, {left, in.min.y - s.px(1)}, kNote) + s.px(8);
-    const std::string words = derived_words(view);
+    const std::string words = derived_words(view.note);
     draw_text(list, {left, in.min.y}, Face::text, kNote, colour_of(Token::text),
               fitted_text(Face::text, kNote, words, in.max.x - left));
     left += text_width(Face::text, kNote, words) + s.px(8);
@@ -326,7 +326,6 @@ struct CardForm {
   bool in_head = false;  // the note
   float height = kRow;   // logical
 };
-
 constexpr float kOneLine = 1000;  // logical: so wide that nothing needs a second line
 constexpr float kBetweenLoops = 34, kBetweenLow = 22;
 constexpr std::array kShares{0.21F, 0.21F, 0.58F}, kLowShares{0.235F, 0.235F, 0.53F};
@@ -335,18 +334,18 @@ float head_width(const Loop& loop) {
   return text_width(Face::bold, kHeadText, loop.title) + style().px(8) + runs_width(head_words(loop), kHeadText);
 }
 
-// What was recorded where stands at the right of the consumers' head, where it has room beside what that usually says.
-CardForm wide_form(const PipelineNote& note, float width) {
+// The note stands at the right of the consumers' head where it usually has room: whatever it says, so nothing moves.
+CardForm wide_form(float width) {
+  constexpr float kNoteRoom = 340;  // logical
   const Style& s = style();
   const float head = s.px(width - 2 * kCardPad - 2 * kBetweenLoops) * kShares.back();
-  const float needed = head_width(consumer_loop()) + s.px(kBeforeNote) + text_width(Face::text, kNote, note.source);
-  if (!note.derived.empty() || needed > head) return {};
+  if (head_width(consumer_loop()) + s.px(kBeforeNote + kNoteRoom) > head) return {};
   return {.in_head = true, .height = kRow - kNoteLine};
 }
 
 CardForm form_of(const PipelineView& view, float width, float most) {
   constexpr float kLeastRow = 660;
-  if (width >= kOneLine) return wide_form(view.note, width);
+  if (width >= kOneLine) return wide_form(width);
   const Style& s = style();
   const float note = draw_note(nullptr, {0, 0}, s.px(width - 2 * kCardPad), view, false);
   const float more = std::max(0.0F, note / s.scale + 4 - kNoteLine);
@@ -390,27 +389,32 @@ std::array<LoopPlace, 3> loops_in(const Box& in, const PipelineView& view, const
   return places;
 }
 
-// At the right of a loop's head, unless at this step that says more than usual.
-void draw_note_beside(ImDrawList* list, const LoopPlace& place, const std::string& words) {
+// At the right of a loop's head, as much as has room there: of what was derived at least that it was.
+void draw_note_beside(ImDrawList* list, const LoopPlace& place, const PipelineNote& note) {
+  constexpr float kLeast = 120;  // logical
+  const Style& s = style();
+  const bool derived = !note.derived.empty();
+  const float tag = derived ? derived_width() : 0, top = place.box.min.y + s.px(1);
+  const float room = place.box.width() - head_width(*place.loop) - s.px(kBeforeNote) - tag;
+  const std::vector<std::string> forms =
+      derived ? std::vector<std::string>{derived_words(note), note.outcome, ""} : std::vector<std::string>{note.source};
+  const auto fits =
+      std::ranges::find_if(forms, [&](const std::string& f) { return text_width(Face::text, kNote, f) <= room; });
+  if (fits == forms.end() && room < s.px(kLeast)) return;
+  const std::string words = fits == forms.end() ? fitted_text(Face::text, kNote, forms.back(), room) : *fits;
   const float left = place.box.max.x - text_width(Face::text, kNote, words);
-  if (left < place.box.min.x + head_width(*place.loop) + style().px(kBeforeNote)) return;
-  draw_text(list, {left, place.box.min.y + style().px(1)}, Face::text, kNote, colour_of(Token::dim), words);
+  if (derived) draw_derived(list, {left - tag, top - s.px(1)}, kNote);
+  draw_text(list, {left, top}, Face::text, kNote, colour_of(derived ? Token::text : Token::dim), words);
+  ImGui::SetCursorScreenPos({left - tag, top});
+  ImGui::InvisibleButton("##pipeline_note", {place.box.max.x - left + tag, s.px(kHeadLine)});
+  tooltip(derived ? derived_words(note) + "\n" + note.source : note.source);
 }
 
 }  // namespace
 
 float pipeline_card_height(const Recording& rec, float width, float most) {
-  if (width >= kOneLine) return wide_form(pipeline_note(rec), width).height;
+  if (width >= kOneLine) return wide_form(width).height;
   return form_of(pipeline_view(rec, 0), width, most).height;
-}
-
-float draw_derived(ImDrawList* list, ImVec2 at, float size) {
-  const Style& s = style();
-  const std::string words = tr("derived");
-  const Box tag{at, {at.x + text_width(Face::bold, size, words) + s.px(10), at.y + line_height(size)}};
-  draw_dashed(list, tag, colour_of(Token::text));
-  draw_text_in(list, tag, Align::centre, Face::bold, size, colour_of(Token::text), words);
-  return tag.max.x;
 }
 
 void draw_pipeline_card(const Box& box, const PipelineView& view, Commands& commands) {
@@ -433,9 +437,13 @@ void draw_pipeline_card(const Box& box, const PipelineView& view, Commands& comm
     draw_note_line(list, {{in.min.x, in.max.y - s.px(14)}, in.max}, view);
     in.max.y -= s.px(kNoteLine);
   }
-  for (const LoopPlace& place : loops_in(in, view, form))
-    draw_loop(place.box, *place.loop, place.id, place.loop == &view.consumers, place.lines, commands);
-  if (form.in_head) draw_note_beside(list, loops_in(in, view, form).back(), view.note.source);
+  std::array<LoopPlace, 3> places = loops_in(in, view, form);
+  Loop consumers = view.consumers;
+  places.back().loop = &consumers;
+  if (form.in_head && !view.note.derived.empty()) consumers.what.clear();  // the note has its place
+  for (const LoopPlace& place : places)
+    draw_loop(place.box, *place.loop, place.id, place.loop == &consumers, place.lines, commands);
+  if (form.in_head) draw_note_beside(list, places.back(), view.note);
   list->PopClipRect();
 }
 
