@@ -32,6 +32,12 @@ constexpr bool is_lying_phone(float width, float height) {
   return width >= kNarrowest && height < kLower;
 }
 
+// Of a tablet, either way up.
+constexpr bool is_tablet(float width, float height) {
+  constexpr float kNarrowest = 480, kLowest = 560;
+  return width >= kNarrowest && height >= kLowest;
+}
+
 // While it lives the lines of menus and lists that Dear ImGui lays out, and its buttons, have a finger's size.
 class FingerSized {
  public:

@@ -289,16 +289,19 @@ Box box_below(const Box& page, const PointedScene& spelled) {
   return {{page.min.x, top}, {page.max.x, top + spelled_height(spelled, page.width())}};
 }
 
-// What a lesson speaks of stands beside its card.
-bool is_tablet(const Box& all, const Recording& rec) {
+bool is_on_tablet(const Box& all, const Recording& rec) {
   constexpr float kTablet = 560;  // logical, so high
   return by_touch() && all.height() >= style().px(kTablet) && side_by_side_of(rec).tiles == nullptr;
+}
+
+bool wants_page(const TilesScene& tiles, const Recording& rec, const StepAreas& areas) {
+  return areas.has_tiles && page_has_more_numbers(tiles, rec, areas.tiles);
 }
 
 // A lesson's halves of the keys beside its card on a tablet held upright: side by side neither would have its numbers.
 bool has_halves_below(const Box& all, const Recording& rec, const StepFocus& look) {
   constexpr float kBesideCard = 640;  // logical
-  return is_tablet(all, rec) && all.width() < style().px(kBesideCard) && look.parts.any() &&
+  return is_on_tablet(all, rec) && all.width() < style().px(kBesideCard) && look.parts.any() &&
          side_by_side_of(rec).card == nullptr && abreast(rec) > 1;
 }
 
@@ -352,10 +355,9 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
                       by_touch(),
                       has_words_below(state.view.step.chart)};
   const StepFrame frame{problem, view, charts, room, all, shows_fragments(state, rec) && !ui.hidden.on};
-  const bool paged = on_phone || (is_tablet(all, rec) && !frame.fragments &&
-                                  page_has_more_numbers(tiles, held_run, step_areas(all, room).tiles));
-  const bool lesson = look.parts.any() || ui.hidden.on;
-  const bool phone = (!room.alone && (lesson ? on_phone || has_halves_below(all, rec, look) : paged)) ||
+  const bool paged =
+      on_phone || (is_on_tablet(all, rec) && !frame.fragments && wants_page(tiles, held_run, step_areas(all, room)));
+  const bool phone = (!room.alone && (paged || has_halves_below(all, rec, look))) ||
                      is_phone_figure(frame, tiles, held_run);
   // Beside a question the value in fp64 could be its answer.
   const ExactTile* exact = bars.gpu.raw || ui.hidden.on ? nullptr : cache.bounds();

@@ -92,6 +92,48 @@ bool has_tiles(Phone& w) {
          learn.look.has(StepPart::v);
 }
 
+// Of what a beat shows of a run; how many tiles have numbers.
+std::size_t expect_numbers(Phone& w, const std::string& where) {
+  std::size_t tiles = 0;
+  const TilesScene scene = shown_scene(w);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    const ImGuiWindow* page = child_window("page");
+    ctx->SetRef(page != nullptr ? page : child_window("stage"));
+    for (const auto& [id, tile] : tiles_of(scene)) {
+      const std::ptrdiff_t values = values_of(*tile);
+      if (!tile->live || tile->folded || values == 0 || !is_small(*tile)) continue;
+      if (page != nullptr) ctx->ScrollToItem(id.c_str(), ImGuiAxis_Y, ImGuiTestOpFlags_NoFocusWindow);
+      ctx->Yield();
+      const DrawnText drawn;
+      ctx->Yield();
+      const ImRect box = ctx->ItemInfo(id.c_str(), ImGuiTestOpFlags_NoError).RectFull;
+      const auto numbers = std::ranges::count_if(drawn.places(), [&](const auto& place) {
+        return is_written(place.text) && box.Contains(ImVec2((place.left + place.right) / 2, place.top + 1));
+      });
+      EXPECT_GE(numbers, values) << where << ", " << id;
+      ++tiles;
+    }
+  })) << where;
+  return tiles;
+}
+
+// A larger screen shows no less.
+TEST(TabletLesson, EveryCellOfARunHasItsNumber) {
+  std::size_t beats = 0, tiles = 0;
+  for (const PhoneSize& size : {PhoneSize{820, 1133}, {1180, 773}}) {
+    Phone w(size);
+    for (const Lesson& lesson : read_lessons(std::filesystem::path(test::source_folder()) / "assets/lessons").lessons) {
+      for (const Beat& beat : lesson.beats) {
+        if (test::left_to_release(beats++, 3)) continue;
+        open_picture(w, lesson.id, beat.id);
+        if (!has_tiles(w) || child_window("stage") == nullptr) continue;
+        tiles += expect_numbers(w, fmt::format("{}/{} at {}", lesson.id, beat.id, size.width));
+      }
+    }
+  }
+  EXPECT_GT(tiles, 60U);
+}
+
 // In a window so high that nothing is scrolled.
 TEST(PhoneLesson, EveryCellOfARunHasItsNumber) {
   std::size_t beats = 0, tiles = 0;

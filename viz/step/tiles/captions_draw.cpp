@@ -10,6 +10,7 @@
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 #include "viz/step/facts/abreast.h"
 #include "viz/step/orders/looks.h"
@@ -163,8 +164,6 @@ void draw_captions(const Drawn& d, const TilesBand& band) {
 
 namespace {
 
-constexpr float kBetweenParts = 26;  // logical
-
 // The step that the run has come to.
 EventIndex cursor_of(const TilesPanel& panel) {
   return std::min(panel.state.view.step.cursor, static_cast<EventIndex>(panel.rec.events.size() - 1));
@@ -246,7 +245,10 @@ PhoneStack phone_stack(const TilesScene& scene, const Recording& rec, const Step
   const auto lane = rec.lane_of(scene.at.event);
   const std::int64_t all = abreast(rec);
   Box first = area;
-  if (look.parts.any() && lane && all > 1) {
+  // In Step an upright phone has the live one alone.
+  const ImVec2 window = ImGui::GetMainViewport()->Size;
+  const bool both = look.parts.any() || is_tablet(window.x / style().scale, window.y / style().scale);
+  if (both && lane && all > 1) {
     stack.first = *lane / 2 * 2;
     stack.parts = std::min<std::int64_t>(2, all - stack.first);
     stack.live = *lane - stack.first;
@@ -255,7 +257,7 @@ PhoneStack phone_stack(const TilesScene& scene, const Recording& rec, const Step
   }
   const TilesLayout layout = layout_tiles(scene, first, true);
   // A lesson's chart follows at once.
-  stack.part = (layout.in_bands() || look.parts.any() ? layout.bottom : first.max.y) - area.min.y;
+  stack.part = (layout.in_bands() || stack.parts > 0 || look.parts.any() ? layout.bottom : first.max.y) - area.min.y;
   return stack;
 }
 

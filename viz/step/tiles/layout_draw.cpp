@@ -125,7 +125,7 @@ std::vector<TilesBand> broken_at(const TilesScene& scene, const Wishes& wishes, 
 std::vector<TilesBand> choose_bands(const TilesScene& scene, const Wishes& wishes, float room) {
   constexpr float kOneBand = 480;  // logical
   std::vector<TilesBand> bands = broken_at(scene, wishes, room);
-  const std::size_t most = std::max<std::size_t>(bands.size(), room > kOneBand && !scene.folded ? 2 : 1);
+  const std::size_t most = std::max<std::size_t>(bands.size(), room > kOneBand && !scene.folded && !scene.abreast ? 2 : 1);
   for (float narrower = room - 4; narrower > 0; narrower -= 4) {
     std::vector<TilesBand> evener = broken_at(scene, wishes, narrower);
     if (evener.size() > most) break;
@@ -332,7 +332,7 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area, bool phone) {
   out.title_height = s.px(kTitle);
   out.bottom = area.max.y;
   out.right = area.max.x;
-  place_columns(scene, scene.columns, widths, heights, {x, rows_top}, kText, out);
+  place_columns(scene, scene.columns, widths, heights, {x, rows_top}, widths.text, out);
   const Column scores = column_under(scene, Slot::k, scene.columns.front()),
                output = column_under(scene, Slot::v, scene.columns.back());
   const TilePlace &sp = out.places[static_cast<std::size_t>(scores)],
@@ -341,11 +341,11 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area, bool phone) {
                 out.places[static_cast<std::size_t>(scene.columns.back())].box.max.x + s.px(8),
                 x - s.px(label == kTightLabel ? 5 : 10), sp.y.back() + s.px(6)}};
   const float region_bottom = rows_top - out.title_height, region_top = region_bottom - s.px(heights.k_region);
-  const Above above{heights.k_row, heights.k_region, region_bottom, kText};
+  const Above above{heights.k_row, heights.k_region, region_bottom, widths.text};
   const auto numbers = [&](Column c) { return widths.numbers[static_cast<std::size_t>(c)]; };
   above.put(out.k, scene.k, sp, numbers(scores));
   const float v_row = scene.v.transposed ? heights.k_row : std::max(30.0F, heights.k_row);
-  Above{v_row, heights.k_region, region_bottom, kText}.put(out.v, scene.v, op, numbers(output));
+  Above{v_row, heights.k_region, region_bottom, widths.text}.put(out.v, scene.v, op, numbers(output));
   out.sides_top = sp.y.back() + s.px(caption);
   out.sides.resize(scene.sides.size());
   for (std::size_t n = 0; n < scene.sides.size(); ++n) {

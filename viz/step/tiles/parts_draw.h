@@ -73,7 +73,9 @@ void light_cell(const Drawn& d, const CellRef& ref, float thickness);
 
 // ---- parts of the keys, or consumers with rows of their own (captions_draw.cpp)
 
-// Below one another on a phone's page, where a lesson speaks of them.
+constexpr float kBetweenParts = 26;  // logical: side by side
+
+// Below one another on a phone's page, where a lesson speaks of them, and on a tablet's.
 struct PhoneStack {
   std::int64_t first = 0, parts = 0;  // 0: none has a part beside it
   std::int64_t live = 0;              // of those that are drawn

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 
 namespace attn {
@@ -17,6 +19,8 @@ namespace tiles {
 namespace {
 
 constexpr Spacing kUsual{40, 48, {12, 24, 44}}, kTight{36, 26, {5, 24, 44}};
+// With numbers as short as a phone's; in half the width those of m and l too.
+constexpr Spacing kBrief{36, 26, {4, 14, 44}, 4, 5, 4, 24, 10}, kBriefHalf{26, 26, {4, 14, 44}, 4, 5, 4, 24, 10};
 
 const TileScene& tile_at(const TilesScene& scene, Column c) {
   return scene.tiles[static_cast<std::size_t>(c)];
@@ -66,13 +70,26 @@ bool choose_wishes(const TilesScene& scene, float room, const Spacing& spacing, 
   return true;
 }
 
-// Whether numbers stand in the usual gaps, or, in half the width, where they had to go in the tight ones.
-bool choose_spacing(const TilesScene& scene, float room, Wishes& wishes) {
-  bool usual = choose_wishes(scene, room, kUsual, wishes);
-  const auto lacks = [&](Column c) { return !wishes[static_cast<std::size_t>(c)].numbers; };
-  if (usual && scene.look->in_halves && std::ranges::any_of(scene.columns, lacks)) usual = false;
-  if (!usual) choose_wishes(scene, room, kTight, wishes);
-  return usual;
+// Numbers stand in the usual gaps, or, in half the width, where they had to go in the tight ones, or else in brief.
+const Spacing& choose_spacing(const TilesScene& scene, float room, Wishes& wishes) {
+  const bool usual = choose_wishes(scene, room, kUsual, wishes);
+  const auto any_lacks = [&scene](const Wishes& of) {
+    return std::ranges::any_of(scene.columns, [&](Column c) { return !of[static_cast<std::size_t>(c)].numbers; });
+  };
+  const bool shares = scene.look->in_halves || by_touch();
+  if (usual && !(shares && any_lacks(wishes))) return kUsual;
+  const Wishes before = wishes;
+  choose_wishes(scene, room, kTight, wishes);
+  if (!shares || !any_lacks(wishes)) return kTight;
+  const Spacing& least = scene.look->in_halves ? kBriefHalf : kBrief;
+  Wishes brief(wishes.size());
+  if (choose_wishes(scene, room, least, brief) && !any_lacks(brief)) {
+    wishes = std::move(brief);
+    return least;
+  }
+  if (!usual || scene.look->in_halves) return kTight;
+  wishes = before;
+  return kUsual;
 }
 
 }  // namespace
@@ -132,9 +149,10 @@ void share_width(const TilesScene& scene, Columns columns, const Wishes& wishes,
 
 Widths choose_widths(const TilesScene& scene, float room) {
   Wishes wishes(scene.tiles.size());
-  const bool usual = choose_spacing(scene, room, wishes);
+  const Spacing& spacing = choose_spacing(scene, room, wishes);
   Widths out{std::vector<float>(scene.tiles.size()), std::vector<bool>(scene.tiles.size())};
-  share_width(scene, scene.columns, wishes, usual ? kUsual : kTight, room, out);
+  out.text = spacing.text;
+  share_width(scene, scene.columns, wishes, spacing, room, out);
   return out;
 }
 

@@ -87,6 +87,7 @@ struct Widths {
   std::vector<float> width;  // by Column
   std::vector<bool> numbers;
   float gap = 14;
+  float text = 11;  // the least size of a number
 };
 // Of the gap after a column, as a share of the common one: pairs (old, new) stand close.
 float gap_share(const ColumnLook& c);

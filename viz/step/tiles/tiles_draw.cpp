@@ -327,10 +327,16 @@ float phone_tiles_height(const TilesScene& scene, const Recording& rec, const St
 }
 
 bool page_has_more_numbers(const TilesScene& scene, const Recording& rec, const Box& card) {
-  if (abreast(rec) > 1) return false;
   const TilesLayout page = layout_tiles(scene, inside_of(card, true, true), true);
-  return page.in_bands() &&
-         numbered_tiles(scene, page) > numbered_tiles(scene, layout_in_card(scene, inside_of(card, false, true)));
+  Box in = inside_of(card, false, true);
+  if (abreast(rec) > 1) {
+    // Each part has the page's width in place of half the card's.
+    in.max.x = in.centre().x - style().px(kBetweenParts / 2);
+    in.min.y += lane_title_height(in.width());
+  } else if (!page.in_bands()) {
+    return false;
+  }
+  return numbered_tiles(scene, page) > numbered_tiles(scene, layout_in_card(scene, in));
 }
 
 void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene) {

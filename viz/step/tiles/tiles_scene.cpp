@@ -10,6 +10,7 @@
 #include "kernels/base/text.h"
 #include "kernels/orders/backward/options.h"
 #include "viz/draw/number_text.h"
+#include "viz/step/facts/abreast.h"
 #include "viz/step/facts/dropped_tiles.h"
 #include "viz/step/facts/letters.h"
 #include "viz/step/facts/side_by_side.h"
@@ -318,6 +319,7 @@ TilesScene scene_until(const Recording& rec, EventIndex e, EventIndex now, const
   if (!look.undivided) reading = OutputReading::as_summed;
   scene.reading = reading;
   scene.at = place_of(rec, e, selection);
+  scene.abreast = abreast(rec) > 1;
   e = scene.at.event;
   now = std::max(now, e);
   const Builder build{rec, e, scene.at, reading, scales};

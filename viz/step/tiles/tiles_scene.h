@@ -89,6 +89,7 @@ struct TilesScene {
   TileScene k, v;  // above S, above O or dP; no rows where the order has none such
   std::vector<SideTile> sides;
   bool skipped = false;
+  bool abreast = false;      // one of several parts, or of a block's consumers
   bool folded = false;       // a lesson speaks of some tiles alone (fold.cpp): `columns` lacks the others,
   bool rows_folded = false;  // of none of the rows,
   bool chip_folded = false;  // nor of what is on chip
