@@ -353,7 +353,8 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
                       ui.alone || ui.only,
                       shows_wide_chart(state, rec) && !ui.hidden.on,
                       by_touch(),
-                      has_words_below(state.view.step.chart)};
+                      has_words_below(state.view.step.chart),
+                      bars.wrong.shown && bars.wrong.wrong};
   const StepFrame frame{problem, view, charts, room, all, shows_fragments(state, rec) && !ui.hidden.on};
   const bool paged =
       on_phone || (is_on_tablet(all, rec) && !frame.fragments && wants_page(tiles, held_run, step_areas(all, room)));
@@ -367,7 +368,9 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
       spelled = pointed_scene(held_run, tiles, *pointed, exact);
   StepAreas areas = areas_of(frame, tiles, phone, bars_on_page ? &bars : nullptr, spelled ? &*spelled : nullptr);
   if (areas.phone) draw_head(frame, areas, commands);
+  const bool to_bars = areas.has_wrong && draw_wrong_line(areas.wrong, bars.wrong);
   if (areas.scrolls) begin_page(areas), begin_at(areas, ui, state.view.step.cursor);
+  if (to_bars) ImGui::SetScrollY(0);
   if (bars_on_page) draw_run_bars(bars, areas.bars, commands);
   if (areas.has_problem) draw_problem_panel(problem, areas.problem, true);
   if (!areas.phone) draw_head(frame, areas, commands);

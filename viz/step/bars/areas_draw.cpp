@@ -40,7 +40,7 @@ void fold(StepAreas& a, const StepFocus& look, bool charts, bool low, const Side
 }  // namespace
 
 StepAreas step_areas(const Box& all, const StepRoom& room) {
-  const auto& [rec, look, alone, wide, touch, words_below] = room;
+  const auto& [rec, look, alone, wide, touch, words_below, wrong] = room;
   const Style& s = style();
   StepAreas a;
   const float gutter = s.px(kStepGutter), width = all.width() / s.scale, height = all.height() / s.scale;
@@ -125,24 +125,33 @@ StepAreas panel_areas(const Box& all, StepPanel panel) {
 namespace {
 
 // What stays has a column of its own; lanes, and the timeline alone, are a line below the page.
-void lie_down(StepAreas& a, const Box& all, float timeline, const Recording& rec) {
+void lie_down(StepAreas& a, const Box& all, float timeline, const StepRoom& room) {
   constexpr float kLine = 68, kButtons = 60, kSlim = 260, kLeastStrip = 140, kLeastLong = 170;  // logical
   const Style& s = style();
   const float gutter = s.px(kPhoneGutter), width = all.width() / s.scale, height = all.height() / s.scale;
   a.page = a.strip = a.timeline = all;
   const float column = std::clamp(width * 0.33F, 240.0F, 280.0F);
   if (a.has_strip) a.strip.max.x = all.min.x + s.px(column), a.page.min.x = a.strip.max.x + gutter;
-  if (!a.has_timeline) return;
+  const Recording& rec = room.rec;
+  a.has_wrong = room.wrong && a.has_strip;
+  const float wrong = a.has_wrong ? kFinger + kPhoneGutter : 0;
+  const auto leave_wrong = [&] {
+    if (!a.has_wrong) return;
+    a.wrong = {{a.strip.min.x, a.strip.max.y - s.px(kFinger)}, a.strip.max};
+    a.strip.max.y -= s.px(wrong);
+  };
+  if (!a.has_timeline) return leave_wrong();
   if (!a.has_strip || side_by_side_of(rec).track != nullptr) {
     a.timeline.min.y = all.max.y - s.px(kLine);
     a.page.max.y = a.strip.max.y = a.timeline.min.y - gutter;
-    return;
+    return leave_wrong();
   }
   // The sentence is the point: where the track leaves too little for it the buttons stand alone.
   const bool is_long = column < kSlim || rec.problem.pass == Pass::backward;
-  if (height - timeline - kPhoneGutter < (is_long ? kLeastLong : kLeastStrip)) timeline = kButtons;
+  if (height - timeline - kPhoneGutter - wrong < (is_long ? kLeastLong : kLeastStrip)) timeline = kButtons;
   a.timeline = {{all.min.x, all.max.y - s.px(timeline)}, {a.strip.max.x, all.max.y}};
   a.strip.max.y = a.timeline.min.y - gutter;
+  leave_wrong();
 }
 
 }  // namespace
@@ -166,7 +175,7 @@ StepAreas phone_areas(const Box& all, const StepRoom& room, std::optional<StepPa
   const float strip = width < kTwoTabLines ? kPhoneStrip : strip_height(width, height);
   const float timeline = kPhoneTimeline + (way.track != nullptr ? kPhoneLanes : 0);
   if (room.touch && is_lying_phone(width, height)) {
-    lie_down(a, all, timeline, room.rec);
+    lie_down(a, all, timeline, room);
     return a;
   }
   a.strip = {all.min, {all.max.x, all.min.y + s.px(a.has_strip ? strip : 0)}};

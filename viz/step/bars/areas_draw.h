@@ -27,6 +27,8 @@ struct StepAreas {
   bool scrolls = false;  // what is on `page`, whose room is too low for all of it
   Box page;              // strip and tiles, or on a phone tiles and charts; the timeline stays where it is
   Box bars;              // on a page: what says that a run is wrong, above the tiles
+  Box wrong;             // where that is scrolled out of sight beside it: a line that leads there
+  bool has_wrong = false;
 };
 
 // What the panels are to have room for.
@@ -37,6 +39,7 @@ struct StepRoom {
   bool wide = false;         // a chart that takes the place of HBM traffic, and needs height
   bool touch = false;        // fingers press it
   bool words_below = false;  // a phone's chart has its words under a picture
+  bool wrong = false;        // the run is told to be
 };
 StepAreas step_areas(const Box& all, const StepRoom& room);
 

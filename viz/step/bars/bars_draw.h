@@ -23,6 +23,8 @@ float gpu_bar_height(const GpuBarScene& scene, float width, bool low);
 void draw_gpu_bar(const Box& box, const GpuBarScene& scene, bool low, Commands& commands);
 
 float wrong_run_height(const WrongRunScene& scene, float width);
+// A line that says so, where the bar itself is scrolled out of sight; whether it was pressed.
+bool draw_wrong_line(const Box& box, const WrongRunScene& scene);
 void draw_wrong_run(const Box& box, const WrongRunScene& scene, Commands& commands);
 
 }  // namespace attn

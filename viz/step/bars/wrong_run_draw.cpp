@@ -167,6 +167,25 @@ float wrong_run_height(const WrongRunScene& scene, float width) {
   return s.px(2 * kTop + first_line(scene, two || below > 0)) + words + (answer > 0 ? answer + s.px(6) : 0) + buttons;
 }
 
+bool draw_wrong_line(const Box& box, const WrongRunScene& scene) {
+  constexpr float kWordsSize = 12, kInset = 18;
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImGui::SetCursorScreenPos(box.min);
+  const bool pressed =
+      ImGui::InvisibleButton("##wrong_line", {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
+  draw_card(list, box);
+  list->AddRectFilled(box.min, {box.min.x + s.px(5), box.max.y}, colour_of(TensorColour::m), s.px(8),
+                      ImDrawFlags_RoundCornersLeft);
+  const Box in{{box.min.x + s.px(kInset), box.min.y + s.px(3)}, {box.max.x - s.px(10), box.max.y - s.px(3)}};
+  const float middle = in.centre().y;
+  draw_text_in(list, {in.min, {in.max.x, middle}}, Align::left, Face::bold, kSize, colour_of(TensorColour::m),
+               fitted_text(Face::bold, kSize, scene.headline, in.width()));
+  draw_text_in(list, {{in.min.x, middle}, in.max}, Align::left, Face::text, kWordsSize, colour_of(Token::text),
+               fitted_text(Face::text, kWordsSize, scene.verdict, in.width()));
+  return pressed;
+}
+
 void draw_wrong_run(const Box& box, const WrongRunScene& scene, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
