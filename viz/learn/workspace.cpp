@@ -8,6 +8,7 @@
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/learn/card/card_draw.h"
+#include "viz/learn/card/card_head_draw.h"
 #include "viz/learn/card/learn_scene.h"
 #include "viz/learn/card/number_bar_draw.h"
 #include "viz/learn/card/question_map_draw.h"

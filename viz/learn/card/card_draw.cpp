@@ -168,6 +168,18 @@ void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& 
   }
 }
 
+// Of a choice.
+TextRuns picked_words(const CardScene& card) {
+  TextRuns words;
+  if (card.asks != AskKind::pick && card.asks != AskKind::click) return words;
+  for (const CardOption& option : card.options) {
+    if (!option.chosen) continue;
+    words.push_back({" ", Face::text, Token::text, 0, false});
+    words.insert(words.end(), option.words.begin(), option.words.end());
+  }
+  return words;
+}
+
 void draw_feedback(const CardScene& card, const CardUiState& ui, Pen& pen) {
   const Style& s = style();
   if (card.feedback.empty() && !card.right && !card.shown) return;
@@ -179,8 +191,13 @@ void draw_feedback(const CardScene& card, const CardUiState& ui, Pen& pen) {
   const float top = pen.y;
   pen.x += s.px(12), pen.width -= s.px(12);
   if (*verdict != '\0') {
-    draw_text(pen.list, {pen.x, pen.y}, Face::bold, pen.sizes.text, colour_of(Token::text), verdict);
-    pen.gap(pen.sizes.text + 6.5F);
+    TextRuns line{{verdict, Face::bold, Token::text, 0, false}};
+    // Where the answer is scrolled it is said once more.
+    if (ui.beside && (card.right || card.missed)) {
+      const TextRuns picked = picked_words(card);
+      line.insert(line.end(), picked.begin(), picked.end());
+    }
+    pen.words(line, pen.sizes.text, 2);
   }
   // Where the whole way follows, its last line is the answer.
   if (!ui.alone || card.way.empty()) pen.words(card.truth, pen.sizes.text + 1, 6);
@@ -191,16 +208,6 @@ void draw_feedback(const CardScene& card, const CardUiState& ui, Pen& pen) {
   pen.list->AddRectFilled({pen.x, top}, {pen.x + s.px(3), pen.y}, colour_of(card.missed ? Token::faint : Token::text),
                           s.px(1.5F));
   pen.gap(12);
-}
-
-void draw_hands(const CardScene& card, Pen& pen, Commands& commands) {
-  if (*card.asks == AskKind::pick || *card.asks == AskKind::click) {
-    const char* counting = for_hands(tr("Show of hands: count with digits or clicks"),
-                                     tr("Show of hands: tap an answer once for each hand"));
-    const std::string counted = plural(card.votes, "{} hand counted", "{} hands counted");
-    pen.small_words(card.votes == 0 ? counting : counted + for_hands(tr("; - undoes one"), ""));
-    if (key_pressed(ImGuiKey_Minus) || key_pressed(ImGuiKey_KeypadSubtract)) commands.emplace_back(TakeBackVote{});
-  }
 }
 
 // Scrolls what ends below the card's `end` up until it is seen, or `top` is at the card's `begin`. The headline stays
@@ -232,6 +239,17 @@ void show_field(float top, float bottom, CardUiState& ui) {
   scroll_up_to(top, bottom, begin, end, ui.headline);
 }
 
+// `top`: of the hint before it.
+void draw_news(const CardScene& card, float top, Pen& pen, CardUiState& ui) {
+  draw_feedback(card, ui, pen);
+  show_news(card, top, pen.y, ui);
+}
+
+// Beside a map, which keeps its room.
+bool has_news_below_words(const CardScene& card, const CardUiState& ui) {
+  return ui.beside && !card.open && card.asks == AskKind::tiles;
+}
+
 // `held`: the buttons are over the foot or in it.
 void draw_question(const CardScene& card, Pen& pen, bool held, bool takes_keys, CardUiState& ui, Commands& commands) {
   const float question = pen.y;
@@ -258,8 +276,7 @@ void draw_question(const CardScene& card, Pen& pen, bool held, bool takes_keys, 
     pen.small_words(tr("Hint"));
     pen.words(card.hint, pen.sizes.text, 12);
   }
-  draw_feedback(card, ui, pen);
-  show_news(card, top, pen.y, ui);
+  if (!has_news_below_words(card, ui)) draw_news(card, top, pen, ui);
 }
 
 // What does not fit above `bottom` waits behind a button: nothing is drawn cut in half.
@@ -312,30 +329,75 @@ void begin_showing(const CardScene& card, CardUiState& ui) {
   if (ui.typed.empty() && card.bar && card.bar->start) ui.typed = dragged_text(*card.bar->start);
 }
 
-}  // namespace
-
-void draw_run_head(const CardScene& card, const Box& box, CardUiState& ui) {
-  const Style& s = style();
-  const float wide = s.px(by_touch() ? 140 : 176);
-  const Box back{box.min, {box.min.x + wide, box.max.y}};
-  if (key_button(back, "##lesson_to_card", tr("Back to the card"), "V") || letter_pressed(ImGuiKey_V) ||
-      key_pressed(ImGuiKey_Backspace))
-    ui.run_shown = false;
-  const float left = back.max.x + s.px(12);
-  const Box words{{left, box.min.y}, box.max};
-  const std::string headline = plain_text(card.headline);
-  // What is asked is whole where further lines have room.
-  const TextRuns runs{{headline, Face::text, Token::dim, 0, false}};
-  for (const float size : {14.0F, 13.0F, 12.0F, 11.0F}) {
-    constexpr int kAll = 9;
-    const float high = draw_paragraph(nullptr, {}, words.width(), size, runs, kAll, false);
-    if (high > words.height() || !by_touch()) continue;
-    draw_paragraph(ImGui::GetWindowDrawList(), {left, words.centre().y - high / 2}, words.width(), size, runs, kAll);
-    return;
-  }
-  draw_text_in(ImGui::GetWindowDrawList(), words, Align::left, Face::text, 14, colour_of(Token::dim),
-               fitted_text(Face::text, 14, headline, words.width()));
+void begin_text(const char* name, ImVec2 at, ImVec2 size) {
+  ImGui::SetCursorScreenPos(at);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+  ImGui::BeginChild(name, size, ImGuiChildFlags_NavFlattened);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
 }
+
+void end_text(ImVec2 origin, float height) {
+  fade_both_ends(12);  // the card's edge and the scroll bar stand at its sides
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::Dummy({1, height});
+  ImGui::EndChild();
+}
+
+// Where the card's text stands, and how.
+struct TextPlace {
+  Box box;
+  float card;  // its height
+  bool low, held, takes_keys;
+  CardSizes sizes;
+};
+
+// All of the text, or what stands before a question that has a column of its own; `width`: with the card's edges.
+void draw_words(const CardScene& card, const TextPlace& at, float width, CardUiState& ui, Commands& commands) {
+  const Style& s = style();
+  const float pad = s.px(kPadding);
+  begin_text("text", at.box.min, {width, at.box.height()});
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const float bar = ImGui::GetScrollMaxY() > 0 ? s.px(6) : 0, after = ui.beside ? s.px(kApart / 2) : pad - s.px(2);
+  Pen pen{ImGui::GetWindowDrawList(), origin.x + pad, origin.y, width - pad - after - bar, at.sizes};
+  if (at.low) pen.gap(4);  // letters of formulas stand higher than words
+  if (card.away) {
+    // Enter stays the card's large button's.
+    if (key_button(pen.line(for_finger(kCardButton)), "##lesson_return", tr("Back to the chapter"), "Backspace") ||
+        (at.takes_keys && !ImGui::GetIO().WantTextInput && key_pressed(ImGuiKey_Backspace)))
+      commands.emplace_back(BackToLesson{});
+    pen.gap(12);
+  }
+  if (!card.kind.empty() && !at.low) pen.small_words(kind_for_hands(card));
+  pen.words(card.headline, pen.sizes.headline, 8);
+  ui.headline = ui.beside ? 0 : pen.y - origin.y;
+  pen.words(card.say, pen.sizes.text, at.low || !card.origin.empty() ? 8 : 14);
+  pen.words(card.origin, pen.sizes.small, 14);
+  if (has_news_below_words(card, ui)) draw_news(card, pen.y, pen, ui);
+  if (card.asks && !ui.beside) draw_question(card, pen, at.held, at.takes_keys, ui, commands);
+  if (!at.low) pen.words(card.needs, pen.sizes.small, 14);  // below the buttons, which stay in sight
+  draw_proof(card, pen, ui);
+  draw_known(card, origin.y + ImGui::GetScrollY() + ImGui::GetWindowHeight(), pen, ui);
+  if (card.open && pen.y - origin.y > ImGui::GetWindowHeight()) ui.too_long_for = at.card;
+  end_text(origin, pen.y - origin.y);
+}
+
+// On a phone that lies; it is scrolled by itself.
+void draw_question_beside(const CardScene& card, const TextPlace& at, float words, CardUiState& ui,
+                          Commands& commands) {
+  const Style& s = style();
+  const float before = s.px(kApart / 2), width = at.box.width() - words;
+  begin_text("question", {at.box.min.x + words, at.box.min.y}, {width, at.box.height()});
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const float bar = ImGui::GetScrollMaxY() > 0 ? s.px(6) : 0;
+  Pen pen{ImGui::GetWindowDrawList(), origin.x + before, origin.y, width - before - s.px(kPadding) - bar, at.sizes};
+  pen.gap(4);
+  draw_question(card, pen, at.held, at.takes_keys, ui, commands);
+  end_text(origin, pen.y - origin.y);
+}
+
+}  // namespace
 
 void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool alone, bool tiles_have_keys,
                       CardUiState& ui, Commands& commands) {
@@ -368,49 +430,14 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
     draw_actions(card, boxes_in_line(card, {{in.min.x + side, bottom - s.px(button)}, {in.max.x - side, bottom}}),
                  takes_keys, ui, commands);
   }
-  ImGui::SetCursorScreenPos({box.min.x, head.y});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
-  ImGui::BeginChild("text", {box.width() - s.px(2), std::max(in.max.y - foot - s.px(6) - head.y, s.px(40))},
-                    ImGuiChildFlags_NavFlattened);
-  ImGui::PopStyleColor();
-  ImGui::PopStyleVar();
-  const ImVec2 origin = ImGui::GetCursorScreenPos();
-  const float bar = ImGui::GetScrollMaxY() > 0 ? s.px(6) : 0;
-  Pen pen{ImGui::GetWindowDrawList(), origin.x + pad, origin.y, in.width() - bar, sizes};
-  if (low) pen.gap(4);  // letters of formulas stand higher than words
-  if (card.away) {
-    // Enter stays the card's large button's.
-    if (key_button(pen.line(for_finger(kCardButton)), "##lesson_return", tr("Back to the chapter"), "Backspace") ||
-        (takes_keys && !ImGui::GetIO().WantTextInput && key_pressed(ImGuiKey_Backspace)))
-      commands.emplace_back(BackToLesson{});
-    pen.gap(12);
-  }
-  if (!card.kind.empty() && !low) pen.small_words(kind_for_hands(card));
-  // On a phone that lies the question stands beside the words.
-  const bool beside = alone && card.asks && in.width() >= s.px(kBeside);
-  Pen question = pen;
-  if (beside) {
-    pen.width = std::floor(pen.width * kWordsShare);
-    question.x += pen.width + s.px(kApart), question.width -= pen.width + s.px(kApart);
-  }
-  pen.words(card.headline, pen.sizes.headline, 8);
-  ui.headline = pen.y - origin.y;
-  pen.words(card.say, pen.sizes.text, low || !card.origin.empty() ? 8 : 14);
-  pen.words(card.origin, pen.sizes.small, 14);
-  if (card.asks) draw_question(card, beside ? question : pen, held, takes_keys, ui, commands);
-  if (beside) {
-    pen.y = std::max(pen.y, question.y);
-    pen.width = question.x + question.width - pen.x;
-  }
-  if (!low) pen.words(card.needs, pen.sizes.small, 14);  // below the buttons, which stay in sight
-  draw_proof(card, pen, ui);
-  draw_known(card, origin.y + ImGui::GetScrollY() + ImGui::GetWindowHeight(), pen, ui);
-  if (card.open && pen.y - origin.y > ImGui::GetWindowHeight()) ui.too_long_for = box.height();
-  fade_both_ends(12);  // the card's edge and the scroll bar stand at its sides
-  ImGui::SetCursorScreenPos(origin);
-  ImGui::Dummy({1, pen.y - origin.y});
-  ImGui::EndChild();
+  // On a phone that lies the question stands beside the words, and is scrolled by itself.
+  ui.beside = alone && card.asks && in.width() >= s.px(kBeside);
+  const float bottom = std::max(in.max.y - foot - s.px(6), head.y + s.px(40));
+  const Box text{{box.min.x, head.y}, {box.max.x - s.px(2), bottom}};
+  const TextPlace place{text, box.height(), low, held, takes_keys, sizes};
+  const float words = ui.beside ? std::floor(in.width() * kWordsShare) + s.px(kPadding) : place.box.width();
+  draw_words(card, place, words, ui, commands);
+  if (ui.beside) draw_question_beside(card, place, words, ui, commands);
   ImGui::PopID();
 }
 

@@ -12,8 +12,4 @@ namespace attn {
 // `alone`: there is no room for the run beside it, and its head leads there.
 void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool alone, bool tiles_have_keys,
                       CardUiState& ui, Commands& commands);
-// Over the run where it stands alone: back to the card. Its height is kRunHead, logical, or a finger's.
-constexpr float kRunHead = 36;
-void draw_run_head(const CardScene& card, const Box& box, CardUiState& ui);
-
 }  // namespace attn

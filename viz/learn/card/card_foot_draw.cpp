@@ -202,4 +202,14 @@ void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_
   }
 }
 
+void draw_hands(const CardScene& card, Pen& pen, Commands& commands) {
+  if (*card.asks == AskKind::pick || *card.asks == AskKind::click) {
+    const char* counting = for_hands(tr("Show of hands: count with digits or clicks"),
+                                     tr("Show of hands: tap an answer once for each hand"));
+    const std::string counted = plural(card.votes, "{} hand counted", "{} hands counted");
+    pen.small_words(card.votes == 0 ? counting : counted + for_hands(tr("; - undoes one"), ""));
+    if (key_pressed(ImGuiKey_Minus) || key_pressed(ImGuiKey_KeypadSubtract)) commands.emplace_back(TakeBackVote{});
+  }
+}
+
 }  // namespace attn

@@ -27,5 +27,7 @@ float height_over_foot(const CardScene& card);
 void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_keys, Commands& commands);
 // To Step, on a preset's numbers; on a sentence where its arcs are drawn. Or to a recording in Profile's timeline.
 void open_by_door(const std::string& door, Commands& commands);
+// How many hands of a class were counted.
+void draw_hands(const CardScene& card, Pen& pen, Commands& commands);
 
 }  // namespace attn

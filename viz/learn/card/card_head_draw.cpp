@@ -248,4 +248,27 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   pen.gap(12);
 }
 
+void draw_run_head(const CardScene& card, const Box& box, CardUiState& ui) {
+  const Style& s = style();
+  const float wide = s.px(by_touch() ? 140 : 176);
+  const Box back{box.min, {box.min.x + wide, box.max.y}};
+  if (key_button(back, "##lesson_to_card", tr("Back to the card"), "V") || letter_pressed(ImGuiKey_V) ||
+      key_pressed(ImGuiKey_Backspace))
+    ui.run_shown = false;
+  const float left = back.max.x + s.px(12);
+  const Box words{{left, box.min.y}, box.max};
+  const std::string headline = plain_text(card.headline);
+  // What is asked is whole where further lines have room.
+  const TextRuns runs{{headline, Face::text, Token::dim, 0, false}};
+  for (const float size : {14.0F, 13.0F, 12.0F, 11.0F}) {
+    constexpr int kAll = 9;
+    const float high = draw_paragraph(nullptr, {}, words.width(), size, runs, kAll, false);
+    if (high > words.height() || !by_touch()) continue;
+    draw_paragraph(ImGui::GetWindowDrawList(), {left, words.centre().y - high / 2}, words.width(), size, runs, kAll);
+    return;
+  }
+  draw_text_in(ImGui::GetWindowDrawList(), words, Align::left, Face::text, 14, colour_of(Token::dim),
+               fitted_text(Face::text, 14, headline, words.width()));
+}
+
 }  // namespace attn

@@ -27,6 +27,7 @@ struct CardUiState {
   bool pointer_moved = false;  // since the beat is shown: where it was left it asks for no words
   bool dragged = false;        // the card's head is being dragged
   bool alone = false;          // there is no room for the run beside it
+  bool beside = false;         // the question has a column of its own, beside the words
   bool run_shown = false;      // where card and run have no room beside one another: which of them is there
   std::shared_ptr<MapRoads> roads;    // of the map of chapters, while it is there
   std::optional<std::size_t> on_map;  // the tile of a question's map that arrows have come to; none: they step

@@ -76,4 +76,20 @@ bool accent_button(const Box& box, const char* id, const char* words, bool enabl
   return clicked;
 }
 
+void begin_text(const char* name, ImVec2 at, ImVec2 size) {
+  ImGui::SetCursorScreenPos(at);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+  ImGui::BeginChild(name, size, ImGuiChildFlags_NavFlattened);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+}
+
+void end_text(ImVec2 origin, float height) {
+  fade_both_ends(12);  // the card's edge and the scroll bar stand at its sides
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::Dummy({1, height});
+  ImGui::EndChild();
+}
+
 }  // namespace attn

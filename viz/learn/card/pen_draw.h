@@ -29,6 +29,10 @@ struct Pen {
   void gap(float logical);
 };
 
+// A window of the card for what is written with a pen; `height`: of all of it.
+void begin_text(const char* name, ImVec2 at, ImVec2 size);
+void end_text(ImVec2 origin, float height);
+
 bool key_pressed(ImGuiKeyChord chord);
 // A letter that stands for itself, and with Alt while a number is typed.
 bool letter_pressed(ImGuiKey key);
