@@ -242,7 +242,10 @@ void share_rows(Strip& strip, bool open) {
   // Between a phone's edges it is whole: nothing else says what to press.
   const bool narrow = ImGui::GetMainViewport()->WorkSize.x < style().px(kNarrow);
   const int most = narrow ? headline : std::max(1, std::min(headline, rows));
-  const int reason_rows = strip.low ? 0 : std::max(0, rows - headline);
+  int reason_rows = strip.low ? 0 : std::max(0, rows - headline);
+  // No tip has the rest of its first line for a finger.
+  const std::string_view first = std::string_view(strip.verdict.reason).substr(0, strip.verdict.reason.find('\n'));
+  if (by_touch() && reason_rows > 0) reason_rows = std::max(reason_rows, lines_of(line_runs(first), strip.wide, 13));
   const int offer_rows = flow(strip.offers, strip.wide, [](const Offer&, float, float, int) {});
   strip.can_fold = headline > most || offer_rows > 1 ||
                    !draw_reason(nullptr, {}, strip.wide, strip.verdict.reason, reason_rows, false).whole;

@@ -16,6 +16,7 @@ namespace {
 // Logical.
 constexpr float kTallStrip = 92;     // a sentence has two lines
 constexpr float kOneLineWide = 880;  // the longest sentences need it
+constexpr float kTouchWide = 1000;   // and those of a backward more: there is no tip that has them whole
 constexpr float kSides = 24, kPhoneSides = 18;
 constexpr float kFoot = 2;                  // what is free below the last line
 constexpr float kNarrow = 480, kLow = 560;  // below that width, in a view at least so high, headlines have two lines
@@ -72,7 +73,7 @@ bool draw_door(const Box& box, const std::string& words) {
 }  // namespace
 
 int strip_lines(float width) {
-  return width < kOneLineWide ? 2 : 1;
+  return width < (by_touch() ? kTouchWide : kOneLineWide) ? 2 : 1;
 }
 
 float strip_height(float width, float height) {
