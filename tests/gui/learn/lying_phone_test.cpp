@@ -1,11 +1,18 @@
 // A phone that lies on its side: sentence and buttons stand beside the tiles, a lesson's question beside its words.
 #include <algorithm>
+#include <cstddef>
+#include <filesystem>
 #include <string>
 #include <tuple>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "app/state/lessons/lesson_files.h"
+#include "tests/environment/asked.h"
+#include "tests/environment/paths.h"
 #include "tests/gui/step/phone.h"
+#include "viz/learn/card/learn_scene.h"
 #include "viz/step/bars/strip.h"
 #include "viz/step/step_cache.h"
 
@@ -101,6 +108,92 @@ TEST(LyingPhone, TheTilesOfAnExhibitKeepTheirRoom) {
     IM_CHECK_GE_NO_RET(back.Min.y, page->Pos.y);
     IM_CHECK_LE_NO_RET(back.Max.y, page->Pos.y + page->Size.y);
   }));
+}
+
+// Wherever the page is scrolled, and the search is one press away.
+TEST(LyingPhone, AWrongRunSaysSoAtEveryStep) {
+  for (const PhoneSize& size : kLying) {
+    Phone w(size);
+    w.open("late_outlier", "museum_alpha_on_l_only");
+    for (const EventIndex e : {0, 3, 14, 123}) {
+      w.go_to(e);
+      const ImGuiWindow* page = child_window("page");
+      ASSERT_NE(page, nullptr);
+      const DrawnText drawn;
+      w.draw_frames(1);
+      for (const char* words : {"Deliberately wrong", "Verdict: wrong"}) {
+        EXPECT_TRUE(std::ranges::any_of(drawn.places(), [&](const auto& place) {
+          return place.text.find(words) != std::string::npos && place.right < page->Pos.x &&
+                 place.bottom <= page->Pos.y + page->Size.y;
+        })) << words
+            << " at step " << e + 1 << " of " << size.width;
+      }
+    }
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      expect_for_fingers(ctx, "**/", {"##wrong_line"});
+      ctx->ItemClick("**/##wrong_line");
+      ctx->Yield(3);
+      const ImGuiWindow* page = child_window("page");
+      const ImRect seek = ctx->ItemInfo("**/##seek_first_wrong").RectFull;
+      IM_CHECK_GT_NO_RET(seek.GetHeight(), 0.0F);
+      IM_CHECK_GE_NO_RET(seek.Min.y, page->Pos.y);
+      IM_CHECK_LE_NO_RET(seek.Max.y, page->Pos.y + page->Size.y);
+    }));
+  }
+}
+
+// The question keeps its place while what was said about the answer comes into sight.
+TEST(LyingPhone, AnAnsweredQuestionIsInSightWithItsVerdict) {
+  std::size_t beats = 0, answered = 0;
+  for (const PhoneSize& size : kLying) {
+    Phone w(size);
+    for (const Lesson& lesson : read_lessons(std::filesystem::path(test::source_folder()) / "assets/lessons").lessons) {
+      for (const Beat& beat : lesson.beats) {
+        if (test::left_to_release(beats++, 5)) continue;
+        w.controller().update({StartLesson{lesson.id, beat.id}});
+        w.settle();
+        const LearnScene* learn = w.controller().model().learn;
+        if (learn == nullptr || !learn->card || !learn->card->asks || !learn->card->open) continue;
+        w.controller().update({ShowAnswer{}});
+        w.draw_frames(6);
+        const ImGuiWindow *words = child_window("text"), *question = child_window("question");
+        const std::string where = fmt::format("{}/{} at {}", lesson.id, beat.id, size.width);
+        ASSERT_NE(words, nullptr) << where;
+        ASSERT_NE(question, nullptr) << where;
+        const DrawnText drawn;
+        w.draw_frames(1);
+        const auto in_sight = [&](const std::string& text, float from) {
+          return std::ranges::any_of(drawn.places(), [&](const auto& place) {
+            return place.text.starts_with(text) && place.left >= from && place.top >= words->Pos.y - 1 &&
+                   place.bottom <= words->Pos.y + words->Size.y + 1;
+          });
+        };
+        const bool map = w.controller().model().learn->card->asks == AskKind::tiles;
+        EXPECT_TRUE(in_sight("Shown.", map ? 0 : question->Pos.x)) << where;
+        if (!map) EXPECT_EQ(words->Scroll.y, 0) << where;
+        ++answered;
+      }
+    }
+  }
+  EXPECT_GT(answered, 20U);
+}
+
+// A sentence that is cut says nothing.
+TEST(TabletLesson, TheSentencesOfABackwardAreWhole) {
+  for (const PhoneSize& size : {PhoneSize{820, 1133}, {1180, 773}}) {
+    Phone w(size);
+    for (const char* beat : {"ds", "zero"}) {
+      w.controller().update({StartLesson{"backward", beat}});
+      w.settle();
+      w.controller().update({ShowAnswer{}});
+      w.draw_frames(4);
+      const DrawnText drawn;
+      w.draw_frames(1);
+      const std::string last = last_word_of_sentence(w);
+      EXPECT_TRUE(std::ranges::any_of(drawn.places(), [&](const auto& place) { return place.text.ends_with(last); }))
+          << beat << " at " << size.width << ": " << last;
+    }
+  }
 }
 
 TEST(LyingPhone, QuestionFieldAndButtonsOfALessonAreInSightAtOnce) {
