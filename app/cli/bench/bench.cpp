@@ -252,7 +252,7 @@ Result<int> exit_of(const std::vector<Measurement>& rows) {
 
 Result<void> check_outputs(const BenchArguments& a) {
   if (a.resume && a.attn.empty()) return bad_input(tr("--resume continues a session; name the session with --attn."));
-  if (a.force && a.attn.empty()) return bad_input(tr("--force replaces a session; name the session with --attn."));
+  if (a.force && a.attn.empty()) return bad_input(tr("--force needs a session to replace; specify one with --attn."));
   if (a.resume && a.force)
     return bad_input(tr("--resume continues a session and --force replaces it; use only one of the two."));
   int to_stdout = 0;

@@ -14,7 +14,8 @@ namespace attn::cli {
 
 Result<void> check_files(const RingFiles& files) {
   if (files.attn.empty() && files.resume) return bad_input(tr("--resume continues a session; name it with --attn."));
-  if (files.attn.empty() && files.force) return bad_input(tr("--force replaces a session; name it with --attn."));
+  if (files.attn.empty() && files.force)
+    return bad_input(tr("--force needs a session to replace; specify one with --attn."));
   if (files.resume && files.force)
     return bad_input(tr("--resume continues a session and --force replaces it; use only one of the two."));
   std::error_code error;

@@ -178,7 +178,7 @@ Result<void> check_pass(const RunArguments& a) {
   for (const auto& [name, file] : of_backward) {
     if (backward && file.empty()) return bad_input(phrase("--pass backward needs {} FILE.npy.", name));
     if (!backward && !file.empty())
-      return bad_input(phrase("{} applies to a backward pass; add --pass backward.", name));
+      return bad_input(phrase("{} applies only to a backward pass; add --pass backward.", name));
   }
   if (!backward && !a.o.empty())
     return bad_input(tr("--o is an input of a backward pass; add --pass backward, or use --out to write O."));

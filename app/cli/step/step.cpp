@@ -147,7 +147,7 @@ Result<int> print_steps(const StepArguments& a, Stopper& stopper) {
       return bad_input(phrase("{} already exists; use --force to replace it, or name another file.", a.attn));
     }
   } else if (a.force) {
-    return bad_input(tr("--force replaces a session; name the session with --attn."));
+    return bad_input(tr("--force needs a session to replace; specify one with --attn."));
   }
   const bool on_gpu = choice->processor == Processor::gpu;
   const auto state = a.document.state_of(!on_gpu);

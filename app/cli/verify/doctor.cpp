@@ -241,7 +241,7 @@ Command add_doctor(Parser program) {
   const auto fetch = std::make_shared<bool>(false);
   parser.add_flag(
       "--fetch-cuda", *fetch,
-      phrase("Fetch only NVRTC, CUPTI and nvdisasm ({} MB) from the Python package index into your cache folder",
+      phrase("Fetch only NVRTC, CUPTI and nvdisasm ({} MB) from the Python Package Index into your cache folder",
              gpu::kFetchedMegabytes));
   return {parser, [fetch](Stopper&) { return *fetch ? fetch_cuda() : examine(); }};
 }

@@ -37,7 +37,7 @@ void add_learn(PaletteList& e) {
   PaletteEntry& vote = e.add(tr("Learn"), tr("Undo the last vote"), tr("In a class vote"), {TakeBackVote{}});
   if (!open || !learn->card->teach || learn->card->votes == 0) vote.why_not = tr("there is no class vote");
   e.add(tr("Learn"), tr("Delete my answers"), tr("In all chapters"), {ForgetLessons{}});
-  e.add(tr("Learn"), tr("Where to start"), tr("Show the three ways to start next to Step"), {CloseGreeting{false}});
+  e.add(tr("Learn"), tr("Where to start"), tr("Next to Step, show the three ways to start"), {CloseGreeting{false}});
   e.add(tr("Learn"), tr("Hide the three ways to start"), "", {CloseGreeting{}});
   e.add(tr("Setting"), tr("Chapter card on the left"), "", {DockCard{false}}).on = !e.state().preferences.card_right;
   e.add(tr("Setting"), tr("Chapter card on the right"), "", {DockCard{true}}).on = e.state().preferences.card_right;

@@ -101,7 +101,7 @@ SizeExpression HeaderFields::expression(const json& j, const std::string& path) 
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   if (!j.is_string()) {
     if (j.is_number()) return SizeExpression::constant(whole(j, path, 0, kMost));
-    refuse(path, phrase("is {}; it must be an expression in quotes or an integer", shown(j)));
+    refuse(path, phrase("is {}; it must be an integer, or an expression in quotes", shown(j)));
     return {};
   }
   auto e = SizeExpression::parse(j.get_ref<const std::string&>());

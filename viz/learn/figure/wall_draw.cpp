@@ -118,7 +118,7 @@ void draw_wall_areas(ImDrawList* list, const Box& box, const WallScene& scene, b
         phrase("every token scored against every token, {} heads, {} tokens", scene.heads, thousands_apart(scene.L)),
         static_cast<int>((over - s.px(36)) / s.px(17)));
   draw_text(list, {memory.min.x + in, memory.min.y + s.px(14)}, Face::bold, 14, ink,
-            fitted_text(Face::bold, 14, phrase("All memory of the GPU: {}", memory_text(scene.memory().bytes)),
+            fitted_text(Face::bold, 14, phrase("Total GPU memory: {}", memory_text(scene.memory().bytes)),
                         memory.width() - 2 * in));
   wrapped_at(list, {x + s.px(6), y + given.height() / 2 - s.px(9)}, memory.max.x - x - in, Token::text,
              phrase("inputs and output: {}", memory_text(4 * scene.given_bytes)), 2);

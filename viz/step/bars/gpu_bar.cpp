@@ -42,8 +42,8 @@ GpuBarDifference entry_of(const State& state, const PhaseDifference& d, const Cp
   const bool measured = d.letter == "m" || d.letter == "α" || d.letter == "P" || d.letter == "ℓ" || d.letter == "O";
   if (comparison.m_may_stay && measured) {
     out.help +=
-        tr(" This kernel lets m stay below the maximum, so P, ℓ and the running O are scaled differently. O/ℓ is "
-           "unaffected.");
+        tr(" This kernel lets m stay below the maximum, so P, ℓ and the running O share another factor than on the "
+           "CPU. O/ℓ is unaffected.");
   }
   Selection selection = state.document.selection;
   selection.row = d.row;

@@ -120,7 +120,7 @@ KernelRow flash_bwd_row() {
   row.what =
       marked("FlashAttention-2's backward pass in f16 and bf16 on tensor cores, with an outer loop over key tiles.");
   row.teaches =
-      marked("Five products per tile on tensor cores. Blocks add up dQ in fp32, in any order or in a fixed order.");
+      marked("Five products per tile on tensor cores. Blocks accumulate dQ in fp32, in arbitrary or fixed order.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 2; PTX ISA, mma.m16n8k16");
   row.products = {Pipe::tensor_half, 1};
   row.d_q_sums = d_q_sums;

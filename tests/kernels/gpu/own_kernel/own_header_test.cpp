@@ -136,7 +136,7 @@ TEST(OwnHeader, SaysTheLineTheFieldAndWhatWouldDo) {
             "line 4: \"entries[1].grid\" is invalid: 'B * Hq * L': unknown name L at column 10"},
            {"\"B * Hq * Lq\"", "[1, 1, 1, 1]", "line 4: \"entries[1].grid\" has 4 elements; it must have 1 to 3."},
            {"\"B * Hq * Lq\"", "true",
-            "line 4: \"entries[1].grid\" is true; it must be an expression in quotes or an integer."},
+            "line 4: \"entries[1].grid\" is true; it must be an integer, or an expression in quotes."},
            {"\"4 * Br * D\"", "\"4 * Bc * D\"", "line 4: \"entries[1].shared\" reads Bc, which is not in \"options\"."},
            {"\"4 * Br * D\"", "-4", "line 4: \"entries[1].shared\" is -4; it must be an integer from 0 to"},
            {"\"threads / 32\"", "\"stages\"", "line 3: \"entries[0].block\" reads stages"},
