@@ -358,8 +358,8 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   const StepFrame frame{problem, view, charts, room, all, shows_fragments(state, rec) && !ui.hidden.on};
   const bool paged =
       on_phone || (is_on_tablet(all, rec) && !frame.fragments && wants_page(tiles, held_run, step_areas(all, room)));
-  const bool phone = (!room.alone && (paged || has_halves_below(all, rec, look))) ||
-                     is_phone_figure(frame, tiles, held_run);
+  const bool phone =
+      (!room.alone && (paged || has_halves_below(all, rec, look))) || is_phone_figure(frame, tiles, held_run);
   // Beside a question the value in fp64 could be its answer.
   const ExactTile* exact = bars.gpu.raw || ui.hidden.on ? nullptr : cache.bounds();
   std::optional<PointedScene> spelled;

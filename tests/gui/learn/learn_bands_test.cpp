@@ -97,7 +97,7 @@ std::size_t expect_numbers(Phone& w, const std::string& where) {
   std::size_t tiles = 0;
   const TilesScene scene = shown_scene(w);
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
-    const ImGuiWindow* page = child_window("page");
+    ImGuiWindow* page = child_window("page");
     ctx->SetRef(page != nullptr ? page : child_window("stage"));
     for (const auto& [id, tile] : tiles_of(scene)) {
       const std::ptrdiff_t values = values_of(*tile);

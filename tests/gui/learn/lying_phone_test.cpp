@@ -122,11 +122,13 @@ TEST(LyingPhone, AWrongRunSaysSoAtEveryStep) {
       const DrawnText drawn;
       w.draw_frames(1);
       for (const char* words : {"Deliberately wrong", "Verdict: wrong"}) {
-        EXPECT_TRUE(std::ranges::any_of(drawn.places(), [&](const auto& place) {
-          return place.text.find(words) != std::string::npos && place.right < page->Pos.x &&
-                 place.bottom <= page->Pos.y + page->Size.y;
-        })) << words
-            << " at step " << e + 1 << " of " << size.width;
+        EXPECT_TRUE(std::ranges::any_of(drawn.places(),
+                                        [&](const auto& place) {
+                                          return place.text.find(words) != std::string::npos &&
+                                                 place.right < page->Pos.x &&
+                                                 place.bottom <= page->Pos.y + page->Size.y;
+                                        }))
+            << words << " at step " << e + 1 << " of " << size.width;
       }
     }
     EXPECT_TRUE(w.run([&](Ctx* ctx) {
@@ -152,7 +154,7 @@ TEST(LyingPhone, AnAnsweredQuestionIsInSightWithItsVerdict) {
         if (test::left_to_release(beats++, 5)) continue;
         w.controller().update({StartLesson{lesson.id, beat.id}});
         w.settle();
-        const LearnScene* learn = w.controller().model().learn;
+        const std::shared_ptr<const LearnScene> learn = w.controller().model().learn;
         if (learn == nullptr || !learn->card || !learn->card->asks || !learn->card->open) continue;
         w.controller().update({ShowAnswer{}});
         w.draw_frames(6);
@@ -170,7 +172,9 @@ TEST(LyingPhone, AnAnsweredQuestionIsInSightWithItsVerdict) {
         };
         const bool map = w.controller().model().learn->card->asks == AskKind::tiles;
         EXPECT_TRUE(in_sight("Shown.", map ? 0 : question->Pos.x)) << where;
-        if (!map) EXPECT_EQ(words->Scroll.y, 0) << where;
+        if (!map) {
+          EXPECT_EQ(words->Scroll.y, 0) << where;
+        }
         ++answered;
       }
     }

@@ -172,8 +172,7 @@ bool draw_wrong_line(const Box& box, const WrongRunScene& scene) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImGui::SetCursorScreenPos(box.min);
-  const bool pressed =
-      ImGui::InvisibleButton("##wrong_line", {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
+  const bool pressed = ImGui::InvisibleButton("##wrong_line", {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
   draw_card(list, box);
   list->AddRectFilled(box.min, {box.min.x + s.px(5), box.max.y}, colour_of(TensorColour::m), s.px(8),
                       ImDrawFlags_RoundCornersLeft);

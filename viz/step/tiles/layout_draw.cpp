@@ -125,7 +125,8 @@ std::vector<TilesBand> broken_at(const TilesScene& scene, const Wishes& wishes, 
 std::vector<TilesBand> choose_bands(const TilesScene& scene, const Wishes& wishes, float room) {
   constexpr float kOneBand = 480;  // logical
   std::vector<TilesBand> bands = broken_at(scene, wishes, room);
-  const std::size_t most = std::max<std::size_t>(bands.size(), room > kOneBand && !scene.folded && !scene.abreast ? 2 : 1);
+  const std::size_t most =
+      std::max<std::size_t>(bands.size(), room > kOneBand && !scene.folded && !scene.abreast ? 2 : 1);
   for (float narrower = room - 4; narrower > 0; narrower -= 4) {
     std::vector<TilesBand> evener = broken_at(scene, wishes, narrower);
     if (evener.size() > most) break;
