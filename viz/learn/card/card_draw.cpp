@@ -258,7 +258,7 @@ void draw_question(const CardScene& card, Pen& pen, bool held, bool takes_keys, 
       // What a class said stands beside the kernel's number.
       if (card.open || !card.teach) draw_number_field(card, pen, ui, commands);
       if (card.bar) draw_number_bar(card, pen, ui);
-      if (card.open) show_field(question, pen.y, ui);
+      if (card.open && !ui.fresh) show_field(question, pen.y, ui);
       break;
     case AskKind::tiles:
       draw_map_of_tiles(card, ui.on_map, pen, commands);
@@ -320,9 +320,11 @@ void draw_proof(const CardScene& card, Pen& pen, CardUiState& ui) {
 
 // Of another beat the card remembers nothing but what is under way.
 void begin_showing(const CardScene& card, CardUiState& ui) {
-  if (ui.showing == card.number_of_showing) return;
+  ui.fresh = ui.showing != card.number_of_showing;
+  if (!ui.fresh) return;
   const bool dragged = ui.dragged;
   ui = {};
+  ui.fresh = true;
   ui.dragged = dragged;
   ui.showing = card.number_of_showing;
   ui.typed = card.typed;
@@ -358,6 +360,7 @@ void draw_words(const CardScene& card, const TextPlace& at, float width, CardUiS
   const Style& s = style();
   const float pad = s.px(kPadding);
   begin_text("text", at.box.min, {width, at.box.height()});
+  if (ui.fresh) ImGui::SetScrollY(0);  // the window is that of the beat before
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float bar = ImGui::GetScrollMaxY() > 0 ? s.px(6) : 0, after = ui.beside ? s.px(kApart / 2) : pad - s.px(2);
   Pen pen{ImGui::GetWindowDrawList(), origin.x + pad, origin.y, width - pad - after - bar, at.sizes};
@@ -389,6 +392,7 @@ void draw_question_beside(const CardScene& card, const TextPlace& at, float word
   const Style& s = style();
   const float before = s.px(kApart / 2), width = at.box.width() - words;
   begin_text("question", {at.box.min.x + words, at.box.min.y}, {width, at.box.height()});
+  if (ui.fresh) ImGui::SetScrollY(0);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float bar = ImGui::GetScrollMaxY() > 0 ? s.px(6) : 0;
   Pen pen{ImGui::GetWindowDrawList(), origin.x + before, origin.y, width - before - s.px(kPadding) - bar, at.sizes};

@@ -14,6 +14,7 @@ struct MapRoads;  // viz/learn/map_roads.h
 struct CardUiState {
   std::string typed;           // the answer as it is typed
   std::uint64_t showing = 0;   // the showing of a beat that it belongs to
+  bool fresh = false;          // this is its first frame
   bool take_keyboard = false;  // the field gets it in this frame
   bool catching = false;       // it comes to have it; what is typed meanwhile is caught
   bool to_end = false;         // with the caret behind what was typed

@@ -81,11 +81,12 @@ const Spacing& choose_spacing(const TilesScene& scene, float room, Wishes& wishe
   const Wishes before = wishes;
   choose_wishes(scene, room, kTight, wishes);
   if (!shares || !any_lacks(wishes)) return kTight;
-  const Spacing& least = scene.look->in_halves ? kBriefHalf : kBrief;
-  Wishes brief(wishes.size());
-  if (choose_wishes(scene, room, least, brief) && !any_lacks(brief)) {
+  for (const Spacing* least : {&kBrief, &kBriefHalf}) {
+    if (least == &kBrief && scene.look->in_halves) continue;
+    Wishes brief(wishes.size());
+    if (!choose_wishes(scene, room, *least, brief) || any_lacks(brief)) continue;
     wishes = std::move(brief);
-    return least;
+    return *least;
   }
   if (!usual || scene.look->in_halves) return kTight;
   wishes = before;
