@@ -81,12 +81,11 @@ const Spacing& choose_spacing(const TilesScene& scene, float room, Wishes& wishe
   const Wishes before = wishes;
   choose_wishes(scene, room, kTight, wishes);
   if (!shares || !any_lacks(wishes)) return kTight;
-  for (const Spacing* least : {&kBrief, &kBriefHalf}) {
-    if (least == &kBrief && scene.look->in_halves) continue;
-    Wishes brief(wishes.size());
-    if (!choose_wishes(scene, room, *least, brief) || any_lacks(brief)) continue;
+  const Spacing& least = scene.look->in_halves ? kBriefHalf : kBrief;
+  Wishes brief(wishes.size());
+  if (choose_wishes(scene, room, least, brief) && !any_lacks(brief)) {
     wishes = std::move(brief);
-    return *least;
+    return least;
   }
   if (!usual || scene.look->in_halves) return kTight;
   wishes = before;
@@ -179,7 +178,7 @@ void set_room(TilePlace& place, const TileScene& tile, bool numbers, float row_h
   // Long numbers side by side read as one unless they stand further apart; short ones need every digit.
   constexpr int kShort = 5;
   if (room > kShort) room = std::max(kShort, static_cast<int>((width - 6) / character));
-  if (room < 3 || !numbers || tallest < 13 || width < 23) room = 0;
+  if (room < 3 || !numbers || tallest < 13 || width < kNumberWidth) room = 0;
   if (tile.natural >= 0 && room > 0 && room < wanted_characters(tile)) room = room >= 4 ? room : 0;
   place.room = room;
 }

@@ -14,6 +14,7 @@
 namespace attn {
 
 constexpr float kNumberHeight = 11;  // logical: no number is drawn in a cell lower than this
+constexpr float kNumberWidth = 23;   // nor in one narrower than this
 
 struct TilePlace {
   Box box;
@@ -75,7 +76,7 @@ struct Spacing {
   float statistic, heat;
   std::array<float, 3> gaps;
   int characters = 5;
-  float character = 5.5F, free = 5, cell = 0, text = 11;
+  float character = 5.5F, free = 5, cell = kNumberWidth, text = 11;
 };
 
 Wish heat_wish(std::int32_t cols, const Spacing& spacing);
