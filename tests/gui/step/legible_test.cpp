@@ -19,6 +19,8 @@
 #include "tests/environment/paths.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
+#include "viz/step/place/place.h"
+#include "viz/step/timeline/timeline.h"
 
 namespace attn {
 namespace {
@@ -179,6 +181,82 @@ TEST(LegibleLesson, NoSentenceBesideItsCardIsCut) {
     }
   }
   EXPECT_GT(beats, 100U);
+}
+
+// What the track should have, from left to right: the letters of each chip, in their groups.
+std::vector<std::vector<std::string>> letters_of(const TimelineScene& scene) {
+  std::vector<std::vector<std::string>> groups;
+  for (const TrackGroup& g : scene.groups) {
+    std::vector<std::string>& letters = groups.emplace_back();
+    for (std::size_t n = g.first; n < g.first + g.count; ++n) {
+      const TrackChip& chip = scene.chips[n];
+      if (chip.two) letters.insert(letters.end(), {"K", "V"});
+      if (!chip.two && !chip.skipped) letters.emplace_back(chip.letter);
+    }
+  }
+  return groups;
+}
+
+// As the tiles of a fold that starts with this group, "1–7", say.
+std::size_t groups_of_fold(const TimelineScene& scene, std::size_t g, const std::string& tiles) {
+  std::size_t count = 1;
+  const std::string last = tiles.substr(tiles.find("–") == std::string::npos ? 0 : tiles.find("–") + 3);
+  while (g + count < scene.groups.size() && scene.groups[g + count - 1].tile != last) ++count;
+  return count;
+}
+
+// Of the track, with the letters that are missing or wrong.
+std::vector<std::string> without_letter(TestWindow& w, const ImRect& track) {
+  const Recording& rec = recording(w);
+  const StepPlace at = place_of(rec, w.state().view.step.cursor, w.state().document.selection);
+  TimelineScene scene = timeline_scene(rec, at, scrubber_marks(rec), {});
+  const HiddenAnswers& hidden = w.shell().step_ui().hidden;
+  if (hidden.on || hidden.map) hide_after(scene, hidden.on ? hidden.horizon : at.event, hidden.map);
+  Places drawn;
+  for (const auto& p : places_of(w))
+    if (track.Contains({(p.left + p.right) / 2, (p.top + p.bottom) / 2})) drawn.push_back(p);
+  std::ranges::sort(drawn, {}, &DrawnText::Place::left);
+  const auto expected = letters_of(scene);
+  std::vector<std::string> missing;
+  std::size_t at_text = 0;
+  for (std::size_t g = 0; g < expected.size();) {
+    const std::string text = at_text < drawn.size() ? drawn[at_text].text : "";
+    if (!scene.groups[g].tile.empty() && !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0) {
+      g += groups_of_fold(scene, g, text);
+      ++at_text;
+      continue;
+    }
+    for (const std::string& letter : expected[g]) {
+      if (at_text < drawn.size() && drawn[at_text].text == letter)
+        ++at_text;
+      else
+        missing.push_back(fmt::format("{} in group {}", letter, g));
+    }
+    ++g;
+  }
+  return missing;
+}
+
+// Of a track so narrow that tiles are folded, too: the sums of few bits have eight and more.
+TEST(LegibleLesson, EveryChipOfTheTimelineHasItsLetter) {
+  std::size_t beats = 0, tracks = 0;
+  TestWindow w(1280, 720);
+  for (const Lesson& lesson : lessons()) {
+    for (const Beat& beat : lesson.beats) {
+      if (test::left_to_release(beats++, 3)) continue;
+      w.controller().update({StartLesson{lesson.id, beat.id}});
+      settle(w);
+      ImRect track;
+      EXPECT_TRUE(w.run([&](ImGuiTestContext* ctx) {
+        ctx->SetRef(kLearn);
+        if (ctx->ItemExists("**/##step_track")) track = ctx->ItemInfo("**/##step_track").RectFull;
+      }));
+      if (track.GetWidth() <= 0) continue;
+      EXPECT_EQ(without_letter(w, track), std::vector<std::string>()) << lesson.id << "/" << beat.id;
+      ++tracks;
+    }
+  }
+  EXPECT_GT(tracks, 20U);
 }
 
 // Of a line that goes straight up or down: its x, and where it goes.

@@ -1,6 +1,9 @@
 #include "viz/step/timeline/timeline.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -100,13 +103,142 @@ void add_groups(TimelineScene& scene, const Recording& rec) {
     const Inner inner = inner_of(rec, scene.chips[n].event);
     const bool start = n == 0 || inner != inner_of(rec, scene.chips[n - 1].event);
     const std::string title = inner.merges ? tr("merge") : fmt::format("{} {}", what, inner.tile);
-    if (start) scene.groups.push_back({inner.tile < 0 ? "" : title, n, 0, false});
+    const bool folds = inner.tile >= 0 && !inner.merges;
+    if (start)
+      scene.groups.push_back(
+          {inner.tile < 0 ? "" : title, n, 0, false, folds ? std::to_string(inner.tile) : std::string()});
     ++scene.groups.back().count;
     scene.groups.back().live |= scene.chips[n].live;
   }
 }
 
+// What the groups need at the least, neighbours that are folded as one.
+float least_width(const TimelineScene& scene, const TrackRoom& room, const std::vector<bool>& folded) {
+  float width = -room.gap;
+  for (std::size_t g = 0; g < scene.groups.size(); ++g) {
+    if (folded[g] && g > 0 && folded[g - 1]) continue;
+    const auto first = room.least.begin() + static_cast<std::ptrdiff_t>(scene.groups[g].first);
+    const auto count = static_cast<std::ptrdiff_t>(scene.groups[g].count);
+    width += room.gap + (folded[g] ? room.fold : std::accumulate(first, first + count, 0.0F));
+  }
+  return width;
+}
+
+// Which groups are folded: none where all fit, else as few of those around the live one as possible. What is no tile,
+// such as Q before the first, only where the live tile does not fit beside it.
+std::vector<bool> folded_groups(const TimelineScene& scene, const TrackRoom& room) {
+  const std::size_t count = scene.groups.size();
+  std::vector<bool> folded(count, false);
+  const auto fit = [&] { return least_width(scene, room, folded) <= room.width; };
+  if (fit()) return folded;
+  std::size_t live = 0;
+  for (std::size_t g = 0; g < count; ++g) {
+    if (scene.groups[g].live) live = g;
+    folded[g] = !scene.groups[g].live && !scene.groups[g].tile.empty();
+  }
+  for (std::size_t g = 0; g < count && !fit(); ++g) {
+    if (scene.groups[g].live || folded[g]) continue;
+    const float before = least_width(scene, room, folded);
+    folded[g] = true;
+    folded[g] = least_width(scene, room, folded) < before;
+  }
+  const auto unfolds = [&](std::size_t g) {
+    if (g >= count || !folded[g]) return true;
+    folded[g] = false;
+    folded[g] = !fit();
+    return !folded[g];
+  };
+  // Before the first group live - by wraps around, and is none.
+  for (std::size_t by = 1; by < count; ++by)
+    if (!unfolds(live + by) || !unfolds(live - by)) break;
+  return folded;
+}
+
+// A chip, or a fold in the place of its chips.
+struct TrackPart {
+  std::size_t chips = 1;
+  float least = 0, weight = 1;
+  bool starts = false;  // behind a gap
+  float width = 0;
+};
+constexpr float kTwo = 1.25F;  // weight of a chip of two letters
+
+// Shares `room` by weight, but gives no part less than it needs; where that is not to be had, each the same share of
+// what it needs.
+void share_out(std::vector<TrackPart>& parts, float room) {
+  float least = 0, weight = 0;
+  for (const TrackPart& p : parts) least += p.least;
+  const float squeeze = std::min(1.0F, room / std::max(least, 1.0F));
+  for (TrackPart& p : parts) {
+    p.least *= squeeze;
+    p.width = 0;
+    weight += p.weight;
+  }
+  for (bool again = true; again && weight > 0;) {
+    again = false;
+    const float unit = room / weight;
+    for (TrackPart& p : parts) {
+      if (p.width > 0 || p.least <= unit * p.weight) continue;
+      p.width = p.least;
+      room -= p.width;
+      weight -= p.weight;
+      again = true;
+    }
+  }
+  for (TrackPart& p : parts)
+    if (p.width <= 0) p.width = room / weight * p.weight;
+}
+
+// "1–7", or what it ends in where it holds no tile: "out".
+std::string tiles_of(const TimelineScene& scene, const TrackFold& fold) {
+  std::string first, last;
+  for (std::size_t g = fold.first; g < fold.first + fold.count; ++g) {
+    const std::string& tile = scene.groups[g].tile;
+    if (first.empty()) first = tile;
+    if (!tile.empty()) last = tile;
+  }
+  const TrackGroup& end = scene.groups[fold.first + fold.count - 1];
+  if (first.empty()) return std::string(scene.chips[end.first + end.count - 1].letter);
+  return first == last ? first : first + "–" + last;
+}
+
 }  // namespace
+
+Track lay_out_track(const TimelineScene& scene, const TrackRoom& room) {
+  const std::vector<bool> folded = folded_groups(scene, room);
+  Track track;
+  std::vector<TrackPart> parts;
+  float gaps = -room.gap;
+  for (std::size_t g = 0; g < scene.groups.size(); ++g) {
+    const TrackGroup& group = scene.groups[g];
+    if (folded[g] && g > 0 && folded[g - 1]) {
+      ++track.folds.back().count;
+      parts.back().chips += group.count;
+      continue;
+    }
+    gaps += room.gap;
+    if (folded[g]) {
+      track.folds.push_back({g, 1, {}, {}, scene.chips[group.first].past});
+      parts.push_back({group.count, room.fold, kTwo, true});
+      continue;
+    }
+    for (std::size_t c = group.first; c < group.first + group.count; ++c)
+      parts.push_back({1, room.least[c], scene.chips[c].two ? kTwo : 1.0F, c == group.first});
+  }
+  track.tight = least_width(scene, room, folded) > room.width;
+  share_out(parts, room.width - std::max(gaps, 0.0F));
+  float x = -room.gap;
+  for (const TrackPart& p : parts) {
+    x += p.starts ? room.gap : 0;
+    track.chips.insert(track.chips.end(), p.chips, {x, x + p.width});
+    x += p.width;
+  }
+  for (TrackFold& fold : track.folds) {
+    fold.at = track.chips[scene.groups[fold.first].first];
+    fold.tiles = tiles_of(scene, fold);
+  }
+  return track;
+}
 
 std::vector<ScrubberMark> scrubber_marks(const Recording& rec) {
   std::vector<ScrubberMark> marks;

@@ -23,6 +23,7 @@ struct TrackGroup {
   std::string title;                 // "key tile 1"
   std::size_t first = 0, count = 0;  // chips
   bool live = false;
+  std::string tile;  // "1": what it is called where it is folded; empty: never folded
 };
 struct ScrubberMark {
   EventIndex event = 0;
@@ -47,5 +48,27 @@ TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vec
 std::string brief_title(std::string title);
 // Takes out what is known only after step `horizon`: where m will change; with `tiles` what stands behind the cursor.
 void hide_after(TimelineScene& scene, EventIndex horizon, bool tiles);
+
+// Where the track's chips stand: pixels from its left end.
+struct TrackRoom {
+  float width = 0, gap = 0, fold = 0;  // between groups; of a fold at the least
+  std::vector<float> least;            // by chip: what its letter needs
+};
+struct TrackSpan {
+  float from = 0, to = 0;
+};
+struct TrackFold {
+  std::size_t first = 0, count = 0;  // groups
+  std::string tiles;                 // "1–7"
+  TrackSpan at;
+  bool past = false;
+};
+struct Track {
+  std::vector<TrackSpan> chips;  // those of a fold share its span
+  std::vector<TrackFold> folds;
+  bool tight = false;  // some chips have less than they need: not even the live tile fits
+};
+// Every chip has room for its letter. Where not all have, tiles are folded: those farthest from the live one first.
+Track lay_out_track(const TimelineScene& scene, const TrackRoom& room);
 
 }  // namespace attn

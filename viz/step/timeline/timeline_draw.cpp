@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/step/timeline/transport_draw.h"
 
@@ -15,8 +16,30 @@ namespace {
 
 constexpr float kKnob = 8;  // logical: the scrubber's, under the pointer
 
+// Logical: maths letters of a chip, and words such as out.
+constexpr float kLetters = 16, kLettersBesideFolds = 14, kLeastLetters = 12, kWords = 12, kLeastWords = 11;
+constexpr float kRounding = 0.1F;  // pixels
+
+// Of a fold from one tile to another as long.
+float fold_width(const std::string& tile) {
+  return text_width(Face::text, kWords, tile + "–" + tile) + style().px(6);
+}
+
+// An italic letter's ink reaches beyond its advance.
+float letter_width(bool maths, float size, std::string_view text) {
+  return text_width(maths ? Face::maths : Face::text, size, text) + style().px(maths ? 3 : 2);
+}
+
+// What a chip needs for its letters, with the space to the next.
+float chip_width(const TrackChip& chip, float letters) {
+  const float space = style().px(1);
+  if (chip.skipped) return fold_width("") + space;
+  if (chip.two) return 2 * std::max(letter_width(true, letters, "K"), letter_width(true, letters, "V")) + space;
+  return letter_width(chip.maths, chip.maths ? letters : kLeastWords, chip.letter) + space;
+}
+
 // Draws one chip; a chip of K and V is two halves.
-void draw_chip(ImDrawList* list, const Box& box, const TrackChip& chip) {
+void draw_chip(ImDrawList* list, const Box& box, const TrackChip& chip, float letters) {
   const Style& s = style();
   const float rounding = box.width() > s.px(8) ? s.px(2) : 0;
   if (chip.skipped) {
@@ -34,11 +57,9 @@ void draw_chip(ImDrawList* list, const Box& box, const TrackChip& chip) {
   }
   const auto letter = [&](const Box& b, std::string_view text, Ink ink) {
     const Face face = chip.maths ? Face::maths : Face::text;
-    // An italic letter's ink reaches beyond its advance.
-    const float spare = s.px(chip.maths ? 3 : 2);
-    const auto fits = [&](float size) { return text_width(face, size, text) + spare <= b.width(); };
-    float size = chip.maths ? 16.0F : 12.0F;
-    while (size > 10 && !fits(size)) size -= chip.maths && size > 12 ? 4 : 2;
+    const auto fits = [&](float size) { return letter_width(chip.maths, size, text) <= b.width() + kRounding; };
+    float size = chip.maths ? letters : kWords;
+    if (!chip.maths && !fits(size)) size = kLeastWords;
     if (!fits(size)) {
       if (text == "mask") draw_hatch(list, b, faded(text_on(colour_of(ink)), chip.past ? 0.8F : 0.3F), 4);
       return;
@@ -55,46 +76,56 @@ void draw_chip(ImDrawList* list, const Box& box, const TrackChip& chip) {
 }
 
 struct TrackLayout {
-  std::vector<Box> boxes;  // by chip; empty where left out
+  std::vector<Box> boxes;  // by chip; those of a fold share one
+  std::vector<TrackFold> folds;
+  float letters = kLetters;
+  bool folded(std::size_t group) const {
+    return std::ranges::any_of(folds, [&](const TrackFold& f) { return group - f.first < f.count; });
+  }
 };
 
-// Chips share the width; a group is set off by a gap. Where they would be too narrow to see, only the groups around
-// the live chip are drawn, and the rest is a thin run of colour.
+Track track_with(const TimelineScene& scene, float width, float letters) {
+  const Style& s = style();
+  const auto groups = static_cast<float>(std::max<std::size_t>(scene.groups.size(), 1));
+  TrackRoom room{width, std::min(s.px(9), width * 0.15F / groups), 0, {}};
+  for (const TrackGroup& g : scene.groups) room.fold = std::max(room.fold, fold_width(g.tile));
+  for (const TrackChip& chip : scene.chips) room.least.push_back(chip_width(chip, letters));
+  return lay_out_track(scene, room);
+}
+
+// Chips share the width; a group is set off by a gap. Where tiles are folded, the others have larger letters.
 TrackLayout layout_track(const TimelineScene& scene, const Box& box) {
   const Style& s = style();
-  TrackLayout out;
-  out.boxes.resize(scene.chips.size());
-  const auto groups = static_cast<float>(std::max<std::size_t>(scene.groups.size(), 1));
-  float weight = 0;
-  const auto weight_of = [](const TrackChip& c) { return c.two ? 1.25F : 1.0F; };
-  for (const TrackChip& c : scene.chips) weight += weight_of(c);
-  const float gap = std::min(s.px(9), box.width() * 0.15F / groups);
-  const float unit = (box.width() - gap * (groups - 1)) / std::max(weight, 1.0F);
-  const bool focus = unit < s.px(15);
-  std::size_t live = 0;
-  for (std::size_t g = 0; g < scene.groups.size(); ++g) live = scene.groups[g].live ? g : live;
-  // Focus: the live group's chips are readable, the others share what is left.
-  float live_weight = 0;
-  if (focus && !scene.groups.empty()) {
-    for (std::size_t n = 0; n < scene.groups[live].count; ++n)
-      live_weight += weight_of(scene.chips[scene.groups[live].first + n]);
+  Track track = track_with(scene, box.width(), kLeastLetters);
+  if (!track.folds.empty())
+    if (Track roomy = track_with(scene, box.width(), kLettersBesideFolds); !roomy.tight) track = std::move(roomy);
+  TrackLayout out{{}, track.folds};
+  for (const TrackSpan& span : track.chips) {
+    const float width = span.to - span.from;
+    const float space = width > s.px(8) ? s.px(1) : 0;
+    out.boxes.push_back(
+        {{box.min.x + span.from, box.min.y}, {box.min.x + span.from + std::max(width - space, 0.5F), box.max.y}});
   }
-  const float live_unit = focus ? std::min(s.px(26), box.width() * 0.5F / std::max(live_weight, 1.0F)) : unit;
-  const float rest_unit =
-      focus ? (box.width() - gap * (groups - 1) - live_unit * live_weight) / std::max(weight - live_weight, 1.0F)
-            : unit;
-  float x = box.min.x;
-  for (std::size_t g = 0; g < scene.groups.size(); ++g) {
-    for (std::size_t n = 0; n < scene.groups[g].count; ++n) {
-      const std::size_t k = scene.groups[g].first + n;
-      const float w = weight_of(scene.chips[k]) * (g == live ? live_unit : rest_unit);
-      const float space = w > s.px(8) ? s.px(1) : 0;
-      out.boxes[k] = {{x, box.min.y}, {x + std::max(w - space, 0.5F), box.max.y}};
-      x += w;
+  const auto fit = [&] {
+    for (std::size_t g = 0; g < scene.groups.size(); ++g) {
+      const TrackGroup& group = scene.groups[g];
+      for (std::size_t c = group.first; c < group.first + group.count && !out.folded(g); ++c)
+        if (chip_width(scene.chips[c], out.letters) > out.boxes[c].width() + s.px(1) + kRounding) return false;
     }
-    x += gap;
-  }
+    return true;
+  };
+  while (out.letters > kLeastLetters && !fit()) --out.letters;
   return out;
+}
+
+// Tiles without room for their letters: a cell with their numbers.
+void draw_fold(ImDrawList* list, const Box& box, const TrackFold& fold) {
+  if (fold.past)
+    list->AddRectFilled(box.min, box.max, colour_of(Token::field), style().px(2));
+  else
+    draw_dashed(list, box, colour_of(Token::faint));
+  draw_text_in(list, box, Align::centre, Face::text, kWords, colour_of(Token::dim),
+               fitted_text(Face::text, kWords, fold.tiles, box.width()));
 }
 
 // The live tile is always named: where there is no room beside the name of the track, both are brief.
@@ -123,8 +154,9 @@ void draw_group_titles(ImDrawList* list, const TimelineScene& scene, const Track
   }
   put(box.min.x, outer, true);
   float outer_end = box.min.x + wide(outer) + gap;
-  for (const TrackGroup& g : scene.groups) {
-    if (g.title.empty() || g.live) continue;
+  for (std::size_t n = 0; n < scene.groups.size(); ++n) {
+    const TrackGroup& g = scene.groups[n];
+    if (g.title.empty() || g.live || layout.folded(n)) continue;
     const auto [a, b] = ends_of(g);
     std::string text = g.title;
     if (wide(text) > b - a) text = text.substr(text.rfind(' ') + 1);
@@ -201,7 +233,12 @@ void draw_track(const Box& box, const TimelineScene& scene, Commands& commands) 
   const Box chips{{box.min.x, box.min.y + s.px(low ? 20 : 22)}, {box.max.x, box.min.y + s.px(low ? 43 : 47)}};
   const TrackLayout layout = layout_track(scene, chips);
   draw_group_titles(list, scene, layout, box);
-  for (std::size_t n = 0; n < scene.chips.size(); ++n) draw_chip(list, layout.boxes[n], scene.chips[n]);
+  for (const TrackFold& fold : layout.folds) draw_fold(list, layout.boxes[scene.groups[fold.first].first], fold);
+  for (std::size_t g = 0; g < scene.groups.size(); ++g) {
+    const TrackGroup& group = scene.groups[g];
+    for (std::size_t c = group.first; c < group.first + group.count && !layout.folded(g); ++c)
+      draw_chip(list, layout.boxes[c], scene.chips[c], layout.letters);
+  }
   for (std::size_t n = 0; n < scene.chips.size(); ++n) {
     if (scene.chips[n].live) draw_outline(list, layout.boxes[n].grown(s.px(3)), colour_of(Token::text), 2, 5);
     if (scene.chips[n].raises_m) draw_m_mark(list, {layout.boxes[n].centre().x, layout.boxes[n].min.y + s.px(1)}, 3.5F);
