@@ -19,6 +19,7 @@
 #include "tests/environment/paths.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
+#include "viz/learn/card/learn_scene.h"
 #include "viz/step/place/place.h"
 #include "viz/step/timeline/timeline.h"
 
@@ -181,6 +182,61 @@ TEST(LegibleLesson, NoSentenceBesideItsCardIsCut) {
     }
   }
   EXPECT_GT(beats, 100U);
+}
+
+// Of the card's text: words of which a part alone is in sight.
+std::vector<std::string> sliced_words(TestWindow& w) {
+  std::vector<std::string> sliced;
+  const Places places = places_of(w);
+  const ImGuiWindow* text = child_window("text");
+  if (text == nullptr) return {"no card"};
+  const ImRect card = text->Rect();
+  for (const auto& p : places) {
+    if (!card.Overlaps({p.left, p.top, p.right, p.bottom}) || p.right > card.Max.x) continue;
+    const float seen = (p.bottom - p.top) / p.size;  // at both ends there is no ink
+    if (seen > 0.2F && seen < 0.8F) sliced.push_back(fmt::format("{} at {}", p.text, p.top));
+  }
+  return sliced;
+}
+
+// Above what is scrolled.
+bool has_headline(TestWindow& w) {
+  const LearnScene& learn = *w.controller().model().learn;
+  const std::string headline = plain_text(learn.card->headline);
+  const std::string first = headline.substr(0, headline.find(' '));
+  const Places places = places_of(w);
+  const ImGuiWindow* text = child_window("text");
+  return text != nullptr && std::ranges::any_of(places, [&](const auto& p) {
+           return p.text.starts_with(first) && p.size > 15 && p.left < text->Rect().Max.x &&
+                  p.bottom <= text->Pos.y + 2;
+         });
+}
+
+// Before it is answered, and with its answer.
+TEST(LegibleLesson, NoLineOfItsCardIsSlicedAndNoQuestionScrolledAway) {
+  std::size_t beats = 0;
+  for (const float scale : {1.0F, 2.0F}) {
+    TestWindow w(scale > 1 ? 1440 : 1280, scale > 1 ? 900 : 720);
+    w.controller().update({SetScale{scale}});
+    for (const Lesson& lesson : lessons()) {
+      for (const Beat& beat : lesson.beats) {
+        if (test::left_to_release(beats++, 3)) continue;
+        w.controller().update({StartLesson{lesson.id, beat.id}});
+        settle(w);
+        w.draw_frames(4);
+        const std::string where = fmt::format("{}/{} at {}", lesson.id, beat.id, scale);
+        EXPECT_EQ(sliced_words(w), std::vector<std::string>()) << where;
+        if (beat.ask) {
+          w.controller().update({ShowAnswer{}});
+          settle(w);
+          w.draw_frames(4);
+          EXPECT_EQ(sliced_words(w), std::vector<std::string>()) << where << ", answered";
+        }
+        EXPECT_TRUE(scale > 1 || has_headline(w)) << where;
+      }
+    }
+  }
+  EXPECT_GT(beats, 200U);
 }
 
 // What the track should have, from left to right: the letters of each chip, in their groups.

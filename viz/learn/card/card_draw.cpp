@@ -17,6 +17,7 @@
 #include "viz/draw/widgets.h"
 #include "viz/learn/card/card_foot_draw.h"
 #include "viz/learn/card/card_head_draw.h"
+#include "viz/learn/card/card_news_draw.h"
 #include "viz/learn/card/number_bar_draw.h"
 #include "viz/learn/card/pen_draw.h"
 #include "viz/learn/card/question_map_draw.h"
@@ -24,14 +25,9 @@
 namespace attn {
 namespace {
 
-std::string kind_for_hands(const CardScene& card) {
-  if (!by_touch() || card.teach || !card.asks) return card.kind;
-  if (*card.asks == AskKind::pick) return tr("Predict: choose one");
-  return *card.asks == AskKind::click ? tr("Predict: tap it, or choose here") : card.kind;
-}
-
 constexpr float kPadding = 14, kOption = 32, kLowOption = 27, kAround = 12;  // the last: around several lines
 constexpr float kBeside = 560, kWordsShare = 0.52F, kApart = 24;             // of a card so wide
+constexpr float kTighter = 0.92F;            // of a text's height, where its words are smaller
 constexpr float kLow = 400, kOneLine = 400;  // a card lower than that; wide enough for all buttons in one line
 constexpr std::size_t kManyOptions = 6;
 constexpr int kOptionLines = 6;  // a line of source whole
@@ -131,8 +127,10 @@ void draw_digit_cap(ImDrawList* list, ImVec2 centre, int digit) {
   draw_text_in(list, cap, Align::centre, Face::mono, 12, colour_of(Token::dim), std::to_string(digit));
 }
 
-void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& commands) {
+void draw_options(const CardScene& card, Pen& pen, bool takes_digits, CardUiState& ui, Commands& commands) {
   const Style& s = style();
+  const float top = ImGui::GetWindowPos().y - ImGui::GetScrollY();
+  ui.answers.clear();
   for (std::size_t n = 0; n < card.options.size(); ++n) {
     const CardOption& option = card.options[n];
     const std::string fate = fate_of(card, option);
@@ -144,6 +142,7 @@ void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& 
     const float least = for_finger(card.options.size() > kManyOptions ? kLowOption : kOption);
     const bool one_line = runs_width(option.words, pen.sizes.text) <= room;
     const Box box = pen.line(one_line ? least : std::max(least, height / s.scale + kAround));
+    ui.answers.push_back(box.max.y - top);
     ImGui::SetCursorScreenPos(box.min);
     const std::string id = fmt::format("##lesson_option_{}", n);
     bool clicked = ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
@@ -168,88 +167,6 @@ void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& 
   }
 }
 
-// Of a choice.
-TextRuns picked_words(const CardScene& card) {
-  TextRuns words;
-  if (card.asks != AskKind::pick && card.asks != AskKind::click) return words;
-  for (const CardOption& option : card.options) {
-    if (!option.chosen) continue;
-    words.push_back({" ", Face::text, Token::text, 0, false});
-    words.insert(words.end(), option.words.begin(), option.words.end());
-  }
-  return words;
-}
-
-void draw_feedback(const CardScene& card, const CardUiState& ui, Pen& pen) {
-  const Style& s = style();
-  if (card.feedback.empty() && !card.right && !card.shown) return;
-  const char* verdict = card.right    ? tr("Right.")
-                        : card.missed ? tr("Not yet.")
-                        : card.teach  ? tr("Revealed.")
-                        : card.shown  ? tr("Shown.")
-                                      : "";
-  const float top = pen.y;
-  pen.x += s.px(12), pen.width -= s.px(12);
-  if (*verdict != '\0') {
-    TextRuns line{{verdict, Face::bold, Token::text, 0, false}};
-    // Where the answer is scrolled it is said once more.
-    if (ui.beside && (card.right || card.missed)) {
-      const TextRuns picked = picked_words(card);
-      line.insert(line.end(), picked.begin(), picked.end());
-    }
-    pen.words(line, pen.sizes.text, 2);
-  }
-  // Where the whole way follows, its last line is the answer.
-  if (!ui.alone || card.way.empty()) pen.words(card.truth, pen.sizes.text + 1, 6);
-  pen.words(card.said, pen.sizes.text, card.feedback.empty() ? 0 : 8);
-  pen.words(card.feedback, pen.sizes.text, card.way.empty() || !ui.alone ? 0 : 8);
-  if (ui.alone) pen.words(card.way, pen.sizes.text, 0);
-  pen.x -= s.px(12), pen.width += s.px(12);
-  pen.list->AddRectFilled({pen.x, top}, {pen.x + s.px(3), pen.y}, colour_of(card.missed ? Token::faint : Token::text),
-                          s.px(1.5F));
-  pen.gap(12);
-}
-
-// Scrolls what ends below the card's `end` up until it is seen, or `top` is at the card's `begin`. The headline stays
-// whole or goes whole.
-void scroll_up_to(float top, float bottom, float begin, float end, float headline) {
-  if (bottom <= end) return;
-  const float from = ImGui::GetScrollY(), most = from + top - begin, to = std::min(from + bottom - end, most);
-  ImGui::SetScrollY(to > 0 && to < headline ? std::min(headline, most) : to);
-}
-
-// What was just said comes into sight, from `top` on, where the card is too low for all of it.
-void show_news(const CardScene& card, float top, float bottom, CardUiState& ui) {
-  const std::string words = plain_text(card.hint) + plain_text(card.said) + plain_text(card.feedback);
-  const float gap = style().px(10), begin = ImGui::GetWindowPos().y, end = begin + ImGui::GetWindowHeight();
-  // In a window of another size it stands elsewhere.
-  std::string news = words.empty() ? words : fmt::format("{} {:.0f} {:.0f}", words, bottom - top, end - begin);
-  if (news == ui.news) return;
-  ui.news = std::move(news);
-  if (words.empty()) return;
-  scroll_up_to(top - gap, bottom, begin, end, ui.headline);
-}
-
-// The field that a question asks for is in sight when it opens, from its label on, and in a window of another size.
-void show_field(float top, float bottom, CardUiState& ui) {
-  const float begin = ImGui::GetWindowPos().y, end = begin + ImGui::GetWindowHeight() - style().px(4);
-  std::string place = fmt::format("{:.0f} {:.0f}", bottom + ImGui::GetScrollY() - begin, end - begin);
-  if (place == ui.field_place) return;
-  ui.field_place = std::move(place);
-  scroll_up_to(top, bottom, begin, end, ui.headline);
-}
-
-// `top`: of the hint before it.
-void draw_news(const CardScene& card, float top, Pen& pen, CardUiState& ui) {
-  draw_feedback(card, ui, pen);
-  show_news(card, top, pen.y, ui);
-}
-
-// Beside a map, which keeps its room.
-bool has_news_below_words(const CardScene& card, const CardUiState& ui) {
-  return ui.beside && !card.open && card.asks == AskKind::tiles;
-}
-
 // `held`: the buttons are over the foot or in it.
 void draw_question(const CardScene& card, Pen& pen, bool held, bool takes_keys, CardUiState& ui, Commands& commands) {
   const float question = pen.y;
@@ -258,14 +175,16 @@ void draw_question(const CardScene& card, Pen& pen, bool held, bool takes_keys, 
       // What a class said stands beside the kernel's number.
       if (card.open || !card.teach) draw_number_field(card, pen, ui, commands);
       if (card.bar) draw_number_bar(card, pen, ui);
+      pen.keep_whole(question);
       if (card.open && !ui.fresh) show_field(question, pen.y, ui);
       break;
     case AskKind::tiles:
       draw_map_of_tiles(card, ui.on_map, pen, commands);
+      if (pen.y - question < ImGui::GetWindowHeight()) pen.keep_whole(question);
       break;
     case AskKind::pick:
     case AskKind::click:
-      draw_options(card, pen, takes_keys, commands);
+      draw_options(card, pen, takes_keys, ui, commands);
       break;
   }
   pen.gap(8);
@@ -287,8 +206,12 @@ void draw_known(const CardScene& card, float bottom, Pen& pen, CardUiState& ui) 
   const float mark = s.px(14);
   if (card.learned.empty()) return;
   pen.list->AddLine({pen.x, pen.y}, {pen.x + pen.width, pen.y}, colour_of(Token::line), 1);
+  const float top = pen.y;
   pen.gap(10);
   if (card.unread < card.learned.size()) pen.small_words(tr("Known so far"));
+  const auto end_of_first = [&](bool first) {
+    if (first) pen.keep_whole(top);
+  };
   // The latest first: what has no room is the oldest.
   for (std::size_t n = card.learned.size(); n-- > 0;) {
     const bool headed = n + 1 == card.unread;
@@ -298,6 +221,7 @@ void draw_known(const CardScene& card, float bottom, Pen& pen, CardUiState& ui) 
       const bool none_shown = n + 1 == card.learned.size();
       const std::string words = none_shown ? phrase("Show {}", n + 1) : phrase("{} earlier", n + 1);
       if (box_button(pen.line(more), "##lesson_known", words.c_str())) ui.all_known = true;
+      end_of_first(none_shown);
       return;
     }
     if (headed) pen.small_words(tr("Taught in earlier chapters"));
@@ -305,6 +229,7 @@ void draw_known(const CardScene& card, float bottom, Pen& pen, CardUiState& ui) 
     pen.list->AddCircleFilled({pen.x + s.px(3), pen.y + s.px(8)}, s.px(2), colour_of(Token::faint));
     pen.x += mark, pen.width -= mark;
     pen.words(card.learned[n], pen.sizes.small, kBetween);
+    end_of_first(n + 1 == card.learned.size());
     pen.x -= mark, pen.width += mark;
   }
 }
@@ -331,74 +256,73 @@ void begin_showing(const CardScene& card, CardUiState& ui) {
   if (ui.typed.empty() && card.bar && card.bar->start) ui.typed = dragged_text(*card.bar->start);
 }
 
-void begin_text(const char* name, ImVec2 at, ImVec2 size) {
-  ImGui::SetCursorScreenPos(at);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
-  ImGui::BeginChild(name, size, ImGuiChildFlags_NavFlattened);
-  ImGui::PopStyleColor();
-  ImGui::PopStyleVar();
-}
-
-void end_text(ImVec2 origin, float height) {
-  fade_both_ends(12);  // the card's edge and the scroll bar stand at its sides
-  ImGui::SetCursorScreenPos(origin);
-  ImGui::Dummy({1, height});
-  ImGui::EndChild();
-}
-
-// Where the card's text stands, and how.
-struct TextPlace {
-  Box box;
-  float card;  // its height
-  bool low, held, takes_keys;
+// How the card's text is laid out.
+struct TextLayout {
+  Box box;                   // where it is scrolled
+  float pad = 0, width = 0;  // pixels from the box's left; of its lines
   CardSizes sizes;
+  bool low = false, alone = false;  // the card
+  bool headed = false;              // the headline is above the box
+  bool held = false;                // the buttons are over the foot or in it
+  bool may_tighten = false;
 };
 
-// All of the text, or what stands before a question that has a column of its own; `width`: with the card's edges.
-void draw_words(const CardScene& card, const TextPlace& at, float width, CardUiState& ui, Commands& commands) {
+void draw_card_text(const CardScene& card, const TextLayout& at, float card_height, bool takes_keys, CardUiState& ui,
+                    Commands& commands) {
   const Style& s = style();
-  const float pad = s.px(kPadding);
-  begin_text("text", at.box.min, {width, at.box.height()});
   if (ui.fresh) ImGui::SetScrollY(0);  // the window is that of the beat before
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  const float bar = ImGui::GetScrollMaxY() > 0 ? s.px(6) : 0, after = ui.beside ? s.px(kApart / 2) : pad - s.px(2);
-  Pen pen{ImGui::GetWindowDrawList(), origin.x + pad, origin.y, width - pad - after - bar, at.sizes};
-  if (at.low) pen.gap(4);  // letters of formulas stand higher than words
-  if (card.away) {
-    // Enter stays the card's large button's.
-    if (key_button(pen.line(for_finger(kCardButton)), "##lesson_return", tr("Back to the chapter"), "Backspace") ||
-        (at.takes_keys && !ImGui::GetIO().WantTextInput && key_pressed(ImGuiKey_Backspace)))
-      commands.emplace_back(BackToLesson{});
-    pen.gap(12);
+  const float bar = ImGui::GetScrollMaxY() > 0 ? s.px(6) : 0;
+  if (std::exchange(ui.go_on, false)) {
+    const CardSight seen = sight_of(ui.breaks, ImGui::GetScrollY(), at.box.height());
+    ImGui::SetScrollY(seen.bottom - s.px(kStrokes));
   }
-  if (!card.kind.empty() && !at.low) pen.small_words(kind_for_hands(card));
-  pen.words(card.headline, pen.sizes.headline, 8);
-  ui.headline = ui.beside ? 0 : pen.y - origin.y;
+  const CardSight sight = sight_of(ui.breaks, ImGui::GetScrollY(), at.box.height());
+  const bool cut = !ui.beside && ImGui::GetScrollMaxY() > 0;
+  if (cut)
+    ImGui::PushClipRect({at.box.min.x, origin.y + sight.top - s.px(kStrokes)}, {at.box.max.x, origin.y + sight.bottom},
+                        true);
+  ui.breaks.clear();
+  Pen pen{ImGui::GetWindowDrawList(), origin.x + at.pad, origin.y, at.width - bar, at.sizes, &ui.breaks};
+  pen.gap(kStrokes);
+  if (!at.headed) draw_question_head(card, at.low, takes_keys, pen, commands);
+  ui.headline = at.headed ? 0 : pen.y - origin.y;
   pen.words(card.say, pen.sizes.text, at.low || !card.origin.empty() ? 8 : 14);
   pen.words(card.origin, pen.sizes.small, 14);
   if (has_news_below_words(card, ui)) draw_news(card, pen.y, pen, ui);
-  if (card.asks && !ui.beside) draw_question(card, pen, at.held, at.takes_keys, ui, commands);
+  if (card.asks && !ui.beside) draw_question(card, pen, at.held, takes_keys, ui, commands);
+  const float height = ImGui::GetWindowHeight();
+  if (at.may_tighten && pen.y - origin.y > height) ui.tight_for = card_height;
   if (!at.low) pen.words(card.needs, pen.sizes.small, 14);  // below the buttons, which stay in sight
   draw_proof(card, pen, ui);
-  draw_known(card, origin.y + ImGui::GetScrollY() + ImGui::GetWindowHeight(), pen, ui);
-  if (card.open && pen.y - origin.y > ImGui::GetWindowHeight()) ui.too_long_for = at.card;
-  end_text(origin, pen.y - origin.y);
+  draw_known(card, origin.y + ImGui::GetScrollY() + height, pen, ui);
+  // Of smaller words a little less room is asked.
+  if (card.open && (pen.y - origin.y) * (at.may_tighten ? kTighter : 1) > height) ui.too_long_for = card_height;
+  if (cut) ImGui::PopClipRect();
+  if (ui.beside) fade_both_ends(12);  // the card's edge and the scroll bar stand at its sides
+  ui.text_height = pen.y - origin.y;
+  for (float& line : ui.breaks) line -= origin.y;
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::Dummy({1, std::max(ui.text_height, ui.scrolled_to > 0 ? ui.scrolled_to + height : 0)});
 }
 
-// On a phone that lies; it is scrolled by itself.
-void draw_question_beside(const CardScene& card, const TextPlace& at, float words, CardUiState& ui,
+// On a phone that lies, in a column of its own; it is scrolled by itself.
+void draw_question_beside(const CardScene& card, const TextLayout& at, const Box& box, bool takes_keys, CardUiState& ui,
                           Commands& commands) {
   const Style& s = style();
-  const float before = s.px(kApart / 2), width = at.box.width() - words;
-  begin_text("question", {at.box.min.x + words, at.box.min.y}, {width, at.box.height()});
+  const float before = s.px(kApart / 2);
+  begin_text("question", box);
   if (ui.fresh) ImGui::SetScrollY(0);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float bar = ImGui::GetScrollMaxY() > 0 ? s.px(6) : 0;
-  Pen pen{ImGui::GetWindowDrawList(), origin.x + before, origin.y, width - before - s.px(kPadding) - bar, at.sizes};
+  Pen pen{ImGui::GetWindowDrawList(), origin.x + before, origin.y, box.width() - before - s.px(kPadding) - bar,
+          at.sizes};
   pen.gap(4);
-  draw_question(card, pen, at.held, at.takes_keys, ui, commands);
-  end_text(origin, pen.y - origin.y);
+  draw_question(card, pen, at.held, takes_keys, ui, commands);
+  fade_both_ends(12);
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::Dummy({1, pen.y - origin.y});
+  ImGui::EndChild();
 }
 
 }  // namespace
@@ -416,7 +340,9 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
   const Box in{{box.min.x + pad, box.min.y + pad}, {box.max.x - pad, box.max.y - pad}};
   // In a low card the buttons stay in sight: over the foot, or within it where that is wide.
   const bool low = box.height() < s.px(kLow), in_foot = low && in.width() >= s.px(kOneLine);
-  const CardSizes sizes = card.teach ? kClassSizes : low ? kLowSizes : kLearnerSizes;
+  const bool may_tighten = !low && !card.teach && !alone && !by_touch();
+  const bool tight = may_tighten && ui.tight_for == box.height();
+  const CardSizes sizes = card.teach ? kClassSizes : low ? kLowSizes : tight ? kTightSizes : kLearnerSizes;
   Pen head{ImGui::GetWindowDrawList(), in.min.x, in.min.y, in.width(), sizes};
   draw_card_head(card, box, right, alone, head, ui, commands);
   // Where Tab has come to a control, Enter is that control's.
@@ -434,14 +360,32 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
     draw_actions(card, boxes_in_line(card, {{in.min.x + side, bottom - s.px(button)}, {in.max.x - side, bottom}}),
                  takes_keys, ui, commands);
   }
-  // On a phone that lies the question stands beside the words, and is scrolled by itself.
+  // The question stays in sight over what is scrolled.
   ui.beside = alone && card.asks && in.width() >= s.px(kBeside);
-  const float bottom = std::max(in.max.y - foot - s.px(6), head.y + s.px(40));
-  const Box text{{box.min.x, head.y}, {box.max.x - s.px(2), bottom}};
-  const TextPlace place{text, box.height(), low, held, takes_keys, sizes};
-  const float words = ui.beside ? std::floor(in.width() * kWordsShare) + s.px(kPadding) : place.box.width();
-  draw_words(card, place, words, ui, commands);
-  if (ui.beside) draw_question_beside(card, place, words, ui, commands);
+  const bool headed = !low && !ui.beside;
+  if (headed) draw_question_head(card, low, takes_keys, head, commands);
+  if (headed) head.gap(-4);
+  const float bottom = in.max.y - foot - s.px(6), room = std::max(bottom - head.y, s.px(40));
+  const bool goes_on = (!low || (card.open && !card.options.empty() && !by_touch())) && ui.text_height > room + 1;
+  Box text{{box.min.x, head.y}, {box.max.x - s.px(2), head.y + room - (goes_on ? s.px(kMoreBelow) : 0)}};
+  Box question = text;
+  float words = in.width();
+  if (ui.beside) {
+    words = std::floor(words * kWordsShare);
+    text.max.x = question.min.x = in.min.x + words + s.px(kApart / 2);
+  }
+  begin_text("text", text);
+  const TextLayout layout{text, pad, words, sizes, low, alone, headed, held, may_tighten && !tight};
+  draw_card_text(card, layout, box.height(), takes_keys, ui, commands);
+  const float scroll = ImGui::GetScrollY(), most = ImGui::GetScrollMaxY();
+  ImGui::EndChild();
+  if (ui.beside) draw_question_beside(card, layout, question, takes_keys, ui, commands);
+  if (goes_on && scroll < most - 1) {
+    const float seen = sight_of(ui.breaks, scroll, text.height()).bottom;
+    const auto hidden = std::ranges::count_if(ui.answers, [&](float end) { return end > seen + 1; });
+    ui.go_on = draw_more_below({{in.min.x, text.max.y}, {in.max.x, text.max.y + s.px(kMoreBelow)}},
+                               card.open ? static_cast<std::size_t>(hidden) : 0);
+  }
   ImGui::PopID();
 }
 

@@ -12,4 +12,5 @@ namespace attn {
 // `alone`: there is no room for the run beside it, and its head leads there.
 void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool alone, bool tiles_have_keys,
                       CardUiState& ui, Commands& commands);
+
 }  // namespace attn

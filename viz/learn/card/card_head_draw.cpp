@@ -165,6 +165,12 @@ MarkPlaces mark_places(bool alone) {
   return {kFinger, kEdge, kEdge + kFinger, teach, teach + 4, alone ? teach + 4 + kRun : teach};
 }
 
+std::string kind_for_hands(const CardScene& card) {
+  if (!by_touch() || card.teach || !card.asks) return card.kind;
+  if (*card.asks == AskKind::pick) return tr("Predict: choose one");
+  return *card.asks == AskKind::click ? tr("Predict: tap it, or choose here") : card.kind;
+}
+
 }  // namespace
 
 void draw_card_head(const CardScene& card, const Box& box, bool right, bool alone, Pen& pen, CardUiState& ui,
@@ -246,6 +252,20 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   const Box marks = pen.line(12);
   draw_beats(card, marks, ui, pen, commands);
   pen.gap(12);
+}
+
+void draw_question_head(const CardScene& card, bool low, bool takes_keys, Pen& pen, Commands& commands) {
+  if (card.away) {
+    // Enter stays the card's large button's.
+    if (key_button(pen.line(for_finger(kCardButton)), "##lesson_return", tr("Back to the chapter"), "Backspace") ||
+        (takes_keys && !ImGui::GetIO().WantTextInput && key_pressed(ImGuiKey_Backspace)))
+      commands.emplace_back(BackToLesson{});
+    pen.gap(12);
+  }
+  if (!card.kind.empty() && !low) pen.small_words(kind_for_hands(card));
+  const float top = pen.y;
+  pen.words(card.headline, pen.sizes.headline, 8);
+  pen.keep_whole(top);
 }
 
 void draw_run_head(const CardScene& card, const Box& box, CardUiState& ui) {

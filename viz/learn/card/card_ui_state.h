@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace attn {
 
@@ -24,7 +25,13 @@ struct CardUiState {
   std::string news;            // hint and feedback that the card has shown
   std::string field_place;     // of the field in the card, and the card's height, when it was last brought into sight
   float headline = 0;          // where it ends, pixels from the top of the card's text
+  float text_height = 0;       // of all of it
+  std::vector<float> breaks;   // between its lines, likewise
+  std::vector<float> answers;  // where each that is offered ends, likewise
+  float scrolled_to = 0;       // for what was said last, likewise
+  bool go_on = false;          // the text is scrolled on by what is in sight
   float too_long_for = 0;      // the card's height, where what is before its buttons has no room in it
+  float tight_for = 0;         // likewise: where what is asked has no room at the usual size
   bool pointer_moved = false;  // since the beat is shown: where it was left it asks for no words
   bool dragged = false;        // the card's head is being dragged
   bool alone = false;          // there is no room for the run beside it

@@ -1,7 +1,9 @@
 #include "viz/learn/card/pen_draw.h"
 
+#include <algorithm>
 #include <string>
 
+#include "kernels/base/text.h"
 #include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -15,7 +17,9 @@ constexpr int kManyLines = 40;
 
 void Pen::words(const TextRuns& runs, float size, float gap) {
   if (runs.empty()) return;
-  y += draw_paragraph(list, {x, y}, width, size, runs, kManyLines) + style().px(gap);
+  const float end = y + draw_paragraph(list, {x, y}, width, size, runs, kManyLines), step = line_height(size);
+  for (float line = y + step; breaks != nullptr && line < end + 1; line += step) breaks->push_back(line);
+  y = end + style().px(gap);
 }
 
 void Pen::small_words(std::string_view words) {
@@ -23,16 +27,47 @@ void Pen::small_words(std::string_view words) {
     return this->words({word(std::string(words))}, sizes.small, 4);
   draw_text(list, {x, y}, Face::text, sizes.small, colour_of(Token::dim), words);
   gap(sizes.small + 7);
+  if (breaks != nullptr) breaks->push_back(y);
 }
 
 Box Pen::line(float height) {
   const Box box{{x, y}, {x + width, y + style().px(height)}};
   y = box.max.y;
+  if (breaks != nullptr) breaks->push_back(y);
   return box;
 }
 
 void Pen::gap(float logical) {
   y += style().px(logical);
+}
+
+void Pen::keep_whole(float from) {
+  if (breaks == nullptr) return;
+  std::erase_if(*breaks, [&](float line) { return line > from; });
+  breaks->push_back(y);
+}
+
+CardSight sight_of(std::span<const float> breaks, float scroll, float height) {
+  CardSight sight{scroll, scroll + height};
+  // Half a pixel for what was rounded.
+  const auto top = std::ranges::lower_bound(breaks, scroll - 0.5F);
+  if (scroll > 0 && top != breaks.end() && *top < sight.bottom) sight.top = *top;
+  const auto bottom = std::ranges::upper_bound(breaks, sight.bottom + 0.5F);
+  if (bottom != breaks.begin() && *(bottom - 1) > sight.top) sight.bottom = *(bottom - 1);
+  return sight;
+}
+
+bool draw_more_below(const Box& box, std::size_t answers) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImGui::SetCursorScreenPos(box.min);
+  const bool clicked = ImGui::InvisibleButton("##lesson_more", {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
+  const ImU32 ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
+  const std::string words = answers > 0 ? plural(answers, "{} more answer", "{} more answers") : tr("More below");
+  const float width = text_width(Face::text, 12, words), left = box.centre().x - (width + s.px(14)) / 2;
+  draw_text_in(list, {{left, box.min.y}, box.max}, Align::left, Face::text, 12, ink, words);
+  draw_arrow(list, {left + width + s.px(10), box.centre().y}, 8, Arrow::down, ink);
+  return clicked;
 }
 
 bool key_pressed(ImGuiKeyChord chord) {
@@ -76,20 +111,13 @@ bool accent_button(const Box& box, const char* id, const char* words, bool enabl
   return clicked;
 }
 
-void begin_text(const char* name, ImVec2 at, ImVec2 size) {
-  ImGui::SetCursorScreenPos(at);
+void begin_text(const char* name, const Box& box) {
+  ImGui::SetCursorScreenPos(box.min);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
   ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
-  ImGui::BeginChild(name, size, ImGuiChildFlags_NavFlattened);
+  ImGui::BeginChild(name, {box.width(), box.height()}, ImGuiChildFlags_NavFlattened);
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();
-}
-
-void end_text(ImVec2 origin, float height) {
-  fade_both_ends(12);  // the card's edge and the scroll bar stand at its sides
-  ImGui::SetCursorScreenPos(origin);
-  ImGui::Dummy({1, height});
-  ImGui::EndChild();
 }
 
 }  // namespace attn

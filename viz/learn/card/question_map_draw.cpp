@@ -75,12 +75,14 @@ void draw_map_of_tiles(const CardScene& card, std::optional<std::size_t> on, Pen
       const Box box = Box{at, {at.x + side, at.y + side}}.grown(-s.px(2));
       draw_tile_of_map(card, n, on == n, box, pen, commands);
     }
+    if (pen.breaks != nullptr) pen.breaks->push_back(label.max.y);
   }
   pen.y = origin.y + side * static_cast<float>(card.map_rows);
   pen.gap(6);
   if (!card.open || card.teach || by_touch()) return;
   draw_text(pen.list, {pen.x, pen.y}, Face::text, 12, colour_of(Token::dim), tr_of(kMapKeys));
   pen.gap(18);
+  if (pen.breaks != nullptr) pen.breaks->push_back(pen.y);
 }
 
 bool take_map_keys(const CardScene& card, bool others_have_it, CardUiState& ui, Commands& commands) {
