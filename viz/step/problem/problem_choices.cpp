@@ -2,8 +2,13 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
@@ -374,32 +379,25 @@ bool has_window(const Mask& m) {
   return m.window_left >= 0 || m.window_right >= 0;
 }
 
-std::string mask_words(const Problem& p) {
-  std::string words;
-  const auto add = [&](bool holds, const char* name) {
-    if (holds) words += (words.empty() ? "" : " + ") + std::string(name);
-  };
-  add(p.mask.causal, tr("causal"));
-  add(has_window(p.mask), tr("window"));
-  add(!p.mask.key_lengths.empty(), tr("key lengths"));
-  add(p.has_bias(), tr("bias"));
-  add(p.alibi.has_value(), "ALiBi");
-  add(p.softcap.has_value(), "softcap");
-  return words.empty() ? tr("none") : words;
+std::vector<std::string> masks_of(const Problem& p) {
+  std::vector<std::string> masks;
+  if (p.mask.causal) masks.emplace_back(tr("causal"));
+  if (has_window(p.mask)) masks.emplace_back(tr("window"));
+  if (!p.mask.key_lengths.empty()) masks.emplace_back(tr("key lengths"));
+  return masks;
 }
 
 std::string generator_words(const InputSpec& inputs) {
   return from_files(inputs) ? tr("your files") : spaced(name_of(inputs.generator));
 }
 
-std::string bias_words(const Document& d) {
+std::vector<std::string> biases_of(const Document& d) {
   const Problem& p = d.problem;
-  std::string words = bias_from_file(d) ? tr("your file") : p.has_bias() ? tr("by distance") : "";
-  for (const auto& [holds, name] :
-       {std::pair(p.alibi.has_value(), "ALiBi"), std::pair(p.softcap.has_value(), "softcap")}) {
-    if (holds) words += (words.empty() ? "" : " + ") + std::string(name);
-  }
-  return words.empty() ? tr("none") : words;
+  std::vector<std::string> biases;
+  if (p.has_bias()) biases.emplace_back(bias_from_file(d) ? tr("your file") : tr("by distance"));
+  if (p.alibi) biases.emplace_back("ALiBi");
+  if (p.softcap) biases.emplace_back("softcap");
+  return biases;
 }
 
 std::string_view preset_title(const Document& d) {
@@ -421,7 +419,10 @@ std::string_view preset_title(const Document& d) {
 
 std::string problem_words(const Document& d) {
   using orders::hopper::Followed, orders::hopper::followed_by;
-  const std::string mask = mask_words(d.problem);
+  std::vector<std::string> masks = masks_of(d.problem);
+  if (d.problem.has_bias()) masks.emplace_back(tr("bias"));
+  if (d.problem.alibi) masks.emplace_back("ALiBi");
+  if (d.problem.softcap) masks.emplace_back("softcap");
   std::string title(preset_title(d));
   // What if: before what may have no room.
   if (!d.options.subtract_max) title += tr(", no maximum");
@@ -442,7 +443,7 @@ std::string problem_words(const Document& d) {
   if (lse_type(d.options) != DType::f32) title += phrase(", LSE in {}", name_of(lse_type(d.options)));
   return phrase("{}: {}, dim {}, tile {}, {}", title, field_text(d, ProblemField::length),
                 field_text(d, ProblemField::dim), field_text(d, ProblemField::tile),
-                mask == tr("none") ? tr("no mask") : mask);
+                masks.empty() ? tr("no mask") : fmt::format("{}", fmt::join(masks, " + ")));
 }
 
 }  // namespace attn

@@ -8,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "imgui_internal.h"
 
 #include "kernels/base/text.h"
@@ -151,6 +154,19 @@ bool begin_choice(Cursor& at, const char* id, const char* label, std::string_vie
   return open;
 }
 
+// Where all of them have no room: "causal + 2 more", and all when pointed at.
+bool begin_choice_of(Cursor& at, const char* id, const char* label, const std::vector<std::string>& chosen) {
+  constexpr float kShare = 0.58F;
+  if (chosen.empty()) return begin_choice(at, id, label, tr("none"));
+  const std::string all = fmt::format("{}", fmt::join(chosen, " + "));
+  const float room = at.field(kShare).width() - at.s.px(30);
+  const bool whole = chosen.size() == 1 || text_width(Face::text, 11, all) <= room;
+  const std::string brief = phrase("{} + {} more", chosen.front(), chosen.size() - 1);
+  const bool open = begin_choice(at, id, label, whole ? all : brief, kShare);
+  if (!whole && !open) tooltip(all);
+  return open;
+}
+
 void preset_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
   const FingerSized fingers;
@@ -196,7 +212,7 @@ void dtype_choice(Cursor& at) {
 
 void mask_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
-  if (!begin_choice(at, "##mask", tr("Mask"), mask_words(d.problem))) return;
+  if (!begin_choice_of(at, "##mask", tr("Mask"), masks_of(d.problem))) return;
   choose_among(at, mask_choices(d));
   end_list();
 }
@@ -220,7 +236,7 @@ void generator_choice(Cursor& at) {
 
 void bias_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
-  if (!begin_choice(at, "##bias", tr("Bias"), bias_words(d))) return;
+  if (!begin_choice_of(at, "##bias", tr("Bias"), biases_of(d))) return;
   choose_among(at, bias_choices(d));
   offer_files(at, tr("your .npy file"), !d.inputs.bias_file.empty());
   end_list();

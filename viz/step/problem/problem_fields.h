@@ -95,10 +95,10 @@ std::optional<WhatIfOutcome> merge_outcome(const Recording& rec, const Selection
 std::vector<LetterWords> letter_words(Order order);
 
 bool has_window(const Mask& m);
-// Every kind of mask that holds: "causal + key lengths".
-std::string mask_words(const Problem& p);
+// Every kind of mask that holds, and what else changes the scores.
+std::vector<std::string> masks_of(const Problem& p);
+std::vector<std::string> biases_of(const Document& d);
 std::string generator_words(const InputSpec& inputs);
-std::string bias_words(const Document& d);
 // "late outlier", or "your own".
 std::string_view preset_title(const Document& d);
 
