@@ -42,6 +42,32 @@ Box widest_part(const Box& piece, float cut, float other) {
   return best;
 }
 
+// A piece's letters: smaller or in two lines where it is narrow; behind it where `behind` pixels hold them. What has
+// no room either is what it holds second.
+void draw_name(ImDrawList* list, std::string_view name, const Box& box, float behind, ImU32 ink) {
+  const Style& s = style();
+  constexpr float kSize = 15, kLeast = 12, kLine = 17;  // logical
+  const auto fits = [&](std::string_view words, float size, float room) {
+    return text_width(Face::maths, size, words) + s.px(3) < room;
+  };
+  for (float size = kSize; size >= kLeast; --size)
+    if (fits(name, size, box.width())) return draw_text_in(list, box, Align::centre, Face::maths, size, ink, name);
+  const std::size_t space = name.find(' ');
+  const std::string_view first = name.substr(0, space);
+  if (!fits(first, kLeast, box.width())) return;
+  if (space == std::string_view::npos || (box.height() < s.px(2 * kLine) && !fits(name, kLeast, behind)))
+    return draw_text_in(list, box, Align::centre, Face::maths, kLeast, ink, first);
+  if (box.height() >= s.px(2 * kLine)) {
+    const float y = box.centre().y;
+    draw_text_in(list, {{box.min.x, y - s.px(kLine)}, {box.max.x, y}}, Align::centre, Face::maths, kSize, ink, first);
+    draw_text_in(list, {{box.min.x, y}, {box.max.x, y + s.px(kLine)}}, Align::centre, Face::maths, kSize, ink,
+                 name.substr(space + 1));
+    return;
+  }
+  draw_text_in(list, {{box.max.x, box.min.y}, {box.max.x + behind, box.max.y}}, Align::left, Face::maths, kLeast,
+               colour_of(Token::text), name, 4);
+}
+
 // What line and triangle are is said in any case, in few words where the sentences need the room.
 void draw_words(ImDrawList* list, const Box& in, const TrafficScene& scene) {
   const auto height = [&](const TextRuns& words) {
@@ -121,18 +147,12 @@ void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& who
       if (now > piece.min.x) list->AddRectFilled(piece.min, {std::min(now, piece.max.x), piece.max.y}, fill, s.px(2));
       explain_piece(piece, rec, bar, p.part, e);
       const std::string_view both = name_with_gradient(bar.order, p.part);
-      std::string named(both.empty() ? p.letter : both);
       const Box beside = widest_part(piece, once, bar.same_moment ? now : once);
-      const auto fits = [&] {
-        return runs_width({letter(named, Token::text)}, 13) + s.px(4) < beside.width() + s.px(1);
-      };
-      // What it holds first, where both have no room.
-      if (!fits()) named = named.substr(0, named.find(' '));
-      if (fits()) {
-        const bool faint = now < beside.centre().x;
-        draw_text_in(list, beside, Align::centre, Face::maths, 15, faint ? colour_of(Token::text) : text_on(fill),
-                     named);
-      }
+      const ImU32 ink = now < beside.centre().x ? colour_of(Token::text) : text_on(fill);
+      const bool last = x + w >= left + width(bar.so_far) - 1;
+      // Before the numbers, and before the line through the bar.
+      const float behind = piece.max.x < once ? once - s.px(2) : left + room + s.px(8);
+      draw_name(list, both.empty() ? p.letter : both, beside, last ? behind - piece.max.x : 0, ink);
       x += w;
     }
     const float end = left + width(bar.total);
