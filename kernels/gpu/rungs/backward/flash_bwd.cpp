@@ -15,32 +15,27 @@ constexpr DType kHalves[] = {DType::f16, DType::bf16};
 constexpr std::string_view kArchs[] = {"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100", "sm_120"};
 
 FlashBwdLayout layout_of(const Problem& p, const Options& o) {
-  return flash_bwd_layout(static_cast<int>(p.D), static_cast<int>(p.Dv), o.br, o.bc, o.threads, o.stages);
+  return flash_bwd_layout(static_cast<int>(p.D), static_cast<int>(p.Dv), o.br, o.bc, o.threads, o.stages,
+                          p.changes_scores());
+}
+
+// Of flash_bwd_rows: a query tile's O and dO.
+std::int64_t rows_bytes(const FlashBwdLayout& at) {
+  return 2 * at.d_o_bytes;
 }
 
 std::int64_t shared_bytes(const Problem& p, const Options& o) {
-  return layout_of(p, o).total;
+  const FlashBwdLayout at = layout_of(p, o);
+  return std::max<std::int64_t>(at.total, rows_bytes(at));
 }
 
 struct Tile {
   std::int32_t br, bc, threads, stages;
 };
 
-// Shared memory decides on the smaller GPUs, registers on the larger: dK and dV of a key tile, S and dP of a tile. A
-// bias takes some for its addresses, and so do rows that cannot be copied 16 bytes at a time.
-std::span<const Tile> tiles_for(const Problem& p) {
-  static constexpr Tile kNarrow[] = {{128, 128, 256, 2}, {64, 128, 256, 2}, {64, 64, 256, 2},
-                                     {64, 64, 256, 1},   {32, 64, 128, 1},  {32, 32, 128, 1}};
-  static constexpr Tile kMiddle[] = {
-      {64, 128, 256, 2}, {64, 128, 256, 1}, {64, 64, 256, 1}, {32, 64, 128, 1}, {32, 32, 128, 1}};
-  static constexpr Tile kShaped[] = {{64, 64, 256, 2}, {64, 64, 256, 1}, {32, 64, 128, 1}, {32, 32, 128, 1}};
-  static constexpr Tile kWide[] = {{64, 64, 256, 1}, {32, 32, 128, 1}};
-  static constexpr Tile kWideShaped[] = {{64, 32, 256, 2}, {64, 32, 256, 1}, {32, 32, 128, 1}};
-  const std::int64_t width = std::max(p.D, p.Dv);
-  const bool odd = p.D % 8 != 0 || p.Dv % 8 != 0;
-  if (width > 128) return odd || p.changes_scores() ? std::span<const Tile>(kWideShaped) : kWide;
-  if (p.changes_scores()) return kShaped;
-  return width > 64 || odd ? std::span<const Tile>(kMiddle) : kNarrow;
+// Rows that cannot be copied 16 bytes at a time.
+bool is_odd(const Problem& p) {
+  return p.D % 8 != 0 || p.Dv % 8 != 0;
 }
 
 Options with_tile(Options o, const Tile& t) {
@@ -51,13 +46,60 @@ Options with_tile(Options o, const Tile& t) {
   return o;
 }
 
-// The tile where nobody chose any of it; else what was chosen, the rest as usual.
-Options chosen_tile(const Problem& p, const Options& o, const ArchLimits& arch) {
+// Nobody chose other keys or threads.
+bool agrees(const Options& o, const Tile& t) {
+  return (o.bc == 0 || o.bc == t.bc) && (o.threads == 0 || o.threads == t.threads);
+}
+
+// Where keys are rows: as many queries as leave room for two blocks an SM and for every register in them. ptxas finds
+// fewer where there is no stmatrix, and on sm_100. With 32 queries D is padded to 64, so narrow heads have more.
+const Tile& key_rows_tile(const Problem& p, const ArchLimits& arch) {
+  static constexpr Tile kMost{128, 128, 128, 1}, kMiddle{64, 128, 128, 1}, kFew{32, 128, 128, 1};
+  if (arch.arch == "sm_90") return kMost;
+  return arch.arch == "sm_100" || p.D <= 32 ? kMiddle : kFew;
+}
+
+// Where queries are rows. Shared memory decides on the smaller GPUs, registers on the larger: dK and dV of a key tile, S
+// and dP of a tile. A bias takes some for its addresses, and so do rows that cannot be copied 16 bytes at a time.
+std::span<const Tile> query_rows_tiles(const Problem& p) {
+  static constexpr Tile kNarrow[] = {{128, 128, 256, 2}, {64, 128, 256, 2}, {64, 64, 256, 2},
+                                     {64, 64, 256, 1},   {32, 64, 128, 1},  {32, 32, 128, 1}};
+  static constexpr Tile kMiddle[] = {
+      {64, 128, 256, 2}, {64, 128, 256, 1}, {64, 64, 256, 1}, {32, 64, 128, 1}, {32, 32, 128, 1}};
+  static constexpr Tile kShaped[] = {{64, 64, 256, 2}, {64, 64, 256, 1}, {32, 64, 128, 1}, {32, 32, 128, 1}};
+  static constexpr Tile kWide[] = {{64, 64, 256, 1}, {32, 32, 128, 1}};
+  static constexpr Tile kWideShaped[] = {{64, 32, 256, 2}, {64, 32, 256, 1}, {32, 32, 128, 1}};
+  const std::int64_t width = std::max(p.D, p.Dv);
+  if (width > 128) return is_odd(p) || p.changes_scores() ? std::span<const Tile>(kWideShaped) : kWide;
+  if (p.changes_scores()) return kShaped;
+  return width > 64 || is_odd(p) ? std::span<const Tile>(kMiddle) : kNarrow;
+}
+
+// Two blocks an SM cover each other's waits: worth half the keys a block, unless they add in turns, which are as many
+// as there are key tiles.
+constexpr Tile kInPairs{64, 64, 128, 2};
+bool fits_in_pairs(const Problem& p, const Options& o, const ArchLimits& arch) {
+  const std::int64_t width = std::max(p.D, p.Dv);
+  if (width <= 64 || width > 128 || is_odd(p) || p.changes_scores() || is_deterministic(o)) return false;
+  if (!agrees(o, kInPairs) || (o.br != 0 && o.br != kInPairs.br)) return false;
+  return 2 * (shared_bytes(p, with_tile(o, kInPairs)) + arch.shared_kept) <= arch.shared;
+}
+
+Options usual_tile(const Problem& p, const Options& o, const ArchLimits& arch) {
+  const Tile& rows = key_rows_tile(p, arch);
+  if (agrees(o, rows) && layout_of(p, with_tile(o, rows)).keys_are_rows) return with_tile(o, rows);
+  if (fits_in_pairs(p, o, arch)) return with_tile(o, kInPairs);
   Options whole = o;
-  for (const Tile& t : tiles_for(p)) {
+  for (const Tile& t : query_rows_tiles(p)) {
     whole = with_tile(o, t);
     if (shared_bytes(p, whole) <= arch.shared_block) break;
   }
+  return whole;
+}
+
+// The tile where nobody chose any of it; else what was chosen, the rest as usual.
+Options chosen_tile(const Problem& p, const Options& o, const ArchLimits& arch) {
+  Options whole = usual_tile(p, o, arch);
   if (o.br != 0) whole.br = o.br;
   if (o.bc != 0) whole.bc = o.bc;
   if (o.threads != 0) whole.threads = o.threads;
@@ -92,12 +134,12 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   if (!resolved) return tl::unexpected(resolved.error());
   if (auto good = check_tile(row, p, *resolved, d, *arch); !good) return tl::unexpected(good.error());
   const FlashBwdLayout at = layout_of(p, *resolved);
-  const std::int64_t heads = p.B * p.Hq, threads = resolved->threads;
-  const std::int64_t fours = heads * padded_rows(p, *resolved) * at.d / 4;
+  const std::int64_t rows = p.B * p.Hq * padded_rows(p, *resolved), threads = resolved->threads;
+  constexpr std::int64_t kOfWarp = 256;  // numbers of dQ
   std::vector<Launch> launches{
-      rows_launch("flash_bwd_rows", p, *resolved, 16),
+      launch_of("flash_bwd_rows", rows / resolved->br, threads, 1, rows_bytes(at)),
       launch_of("flash_bwd_keys", tiles(p.Lk, resolved->bc) * p.B * p.Hkv, threads, 1, at.total),
-      launch_of("flash_bwd_dq", tiles(fours, threads), threads, 1, 0)};
+      launch_of("flash_bwd_dq", tiles(rows * at.d / kOfWarp, threads / kWarp), threads, 1, 0)};
   return plan_of_backward(row, p, *resolved, std::move(launches));
 }
 
@@ -119,8 +161,9 @@ KernelRow flash_bwd_row() {
   row.options = kOptions;
   row.what =
       marked("FlashAttention-2's backward pass in f16 and bf16 on tensor cores, with an outer loop over key tiles.");
-  row.teaches =
-      marked("Five products per tile on tensor cores. Blocks accumulate dQ in fp32, in arbitrary or fixed order.");
+  row.teaches = marked(
+      "Five products per tile on tensor cores. Up to D = 64, keys are the rows, so P and dS reach dV and dK from "
+      "registers. Blocks accumulate dQ in fp32, in arbitrary or fixed order.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 2; PTX ISA, mma.m16n8k16");
   row.products = {Pipe::tensor_half, 1};
   row.d_q_sums = d_q_sums;
