@@ -59,8 +59,8 @@ const Tile& key_rows_tile(const Problem& p, const ArchLimits& arch) {
   return arch.arch == "sm_100" || p.D <= 32 ? kMiddle : kFew;
 }
 
-// Where queries are rows. Shared memory decides on the smaller GPUs, registers on the larger: dK and dV of a key tile, S
-// and dP of a tile. A bias takes some for its addresses, and so do rows that cannot be copied 16 bytes at a time.
+// Where queries are rows. Shared memory decides on the smaller GPUs, registers on the larger: dK and dV of a key tile,
+// S and dP of a tile. A bias takes some for its addresses, and so do rows that cannot be copied 16 bytes at a time.
 std::span<const Tile> query_rows_tiles(const Problem& p) {
   static constexpr Tile kNarrow[] = {{128, 128, 256, 2}, {64, 128, 256, 2}, {64, 64, 256, 2},
                                      {64, 64, 256, 1},   {32, 64, 128, 1},  {32, 32, 128, 1}};

@@ -17,24 +17,24 @@
 // P^T and dS^T is, register by register, its left factor of dV and dK (flash_bwd_key_rows.cuh). dS alone is stored, for
 // dQ. A block has four warps, and two blocks an SM cover each other's barriers and exponentials.
 //
-// Wider heads leave no registers for that: dK and dV of 32 keys would take them all. There, and where something is added
-// to scores, queries are the rows, and P and dS both go through shared memory (flash_bwd_query_rows.cuh).
+// Wider heads leave no registers for that: dK and dV of 32 keys would take them all. There, and where something is
+// added to scores, queries are the rows, and P and dS both go through shared memory (flash_bwd_query_rows.cuh).
 //
 // The key tile is outside: dK and dV stay in registers while the query tiles go by. A row of dQ gets a part from each
 // key tile, so blocks add into it, in fp32 and in whatever order they come: the bits of dQ are not the same each time.
 // The sums lie as the fragments do, so that the reductions of a warp are neighbours; flash_bwd_dq puts them in order.
 //
-// With `deterministic` they add in one order, that of the key tiles: a number a query tile counts who has added, and the
-// next waits for its turn. Blocks take tickets, so that whoever is waited for has begun before; they walk from the last
-// query tile to the first, each a little behind the one before it, and some heads go side by side, for a head's blocks
-// can begin no closer after one another than half a tile.
+// With `deterministic` they add in one order, that of the key tiles: a number a query tile counts who has added, and
+// the next waits for its turn. Blocks take tickets, so that whoever is waited for has begun before; they walk from the
+// last query tile to the first, each a little behind the one before it, and some heads go side by side, for a head's
+// blocks can begin no closer after one another than half a tile.
 //
 // New against the rung before (flash_bwd_simt): tensor cores, a ring of Q and dO by cp.async, a swizzle in place of
 // padding, and keys as rows.
 //
 // What limits it now. At D = 64 shared memory and the tensor cores about evenly: K and V are read anew for each 32
-// queries, for dK and dV take half of the registers. At D = 128 shared memory: P and dS are written once and read twice,
-// and each fragment serves two products at most.
+// queries, for dK and dV take half of the registers. At D = 128 shared memory: P and dS are written once and read
+// twice, and each fragment serves two products at most.
 #undef ATTN_MASKED
 #define ATTN_MASKED 1  // one build for every mask and for none: before device.cuh
 #include "kernels/gpu/backward_turns.cuh"

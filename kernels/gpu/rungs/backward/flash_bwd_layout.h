@@ -2,8 +2,8 @@
 // and by NVRTC (where things lie): one place, so the two cannot disagree.
 //
 //   K and V (Bc rows), P and dS (Br rows of Bc keys), then the ring: stages of Q and dO (Br rows)
-// Where keys are the rows of a tile P is not there, dS is Bc rows of Br queries, and a stage ends with two numbers a row
-// of Q: its LSE in base 2 and its delta.
+// Where keys are the rows of a tile P is not there, dS is Bc rows of Br queries, and a stage ends with two numbers a
+// row of Q: its LSE in base 2 and its delta.
 // Rows are padded to whole steps of 16 elements, and to as many steps as warps lie side by side; the chunks of a row
 // are swizzled (mma_layout.h).
 //

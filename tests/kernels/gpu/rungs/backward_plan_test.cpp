@@ -151,8 +151,8 @@ TEST(BackwardPlan, ADeterministicOneHasATurnForEachQueryTile) {
   EXPECT_TRUE(repeats_bits(rung("flash_mma"), {}));
 }
 
-// Up to D = 64 keys are rows, each warp has 32, and two blocks share an SM's shared memory on every architecture; a bias
-// or a softcap, another width of V and what is chosen by hand keep the form in which queries are.
+// Up to D = 64 keys are rows, each warp has 32, and two blocks share an SM's shared memory on every architecture; a
+// bias or a softcap, another width of V and what is chosen by hand keep the form in which queries are.
 TEST(BackwardPlan, KeysAreRowsWhereTheirSumsLeaveRegisters) {
   const KernelRow& row = rung("flash_bwd");
   const auto options = [&](const Problem& p, const Options& o, const char* arch) {

@@ -1,12 +1,12 @@
-// dQ where blocks add into it. The sums lie as the fragments do: a query tile, a warp, a fragment, a lane's four numbers.
+// dQ where blocks add into it. The sums lie as the fragments do: a query tile, a warp, a fragment, a lane's four.
 #pragma once
 
 #include "kernels/gpu/flash_bwd_parts.cuh"
 
 namespace attn::gpu {
 
-// sum += dS K of a tile, the steps of 16 columns [FIRST, FIRST + COUNT) of the warp's. dS lies in rows of queries, or of
-// keys: then ldmatrix turns it.
+// sum += dS K of a tile, the steps of 16 columns [FIRST, FIRST + COUNT) of the warp's. dS lies in rows of queries, or
+// of keys: then ldmatrix turns it.
 template <int FIRST, int COUNT>
 __device__ inline void add_to_queries(const Warp& w, unsigned d_s, unsigned k, float (&sum)[kQm][2 * COUNT][4]) {
   // @phase dQ
@@ -49,8 +49,8 @@ __device__ inline void reduce(float* to, const float (&x)[4]) {
 #endif
 }
 
-// The part of one key tile: few steps of 16 columns at a time, for the sums of dK and dV leave few registers. Where keys
-// are rows, S is gone by then and they leave more; the addresses of a bias take some.
+// The part of one key tile: few steps of 16 columns at a time, for the sums of dK and dV leave few registers. Where
+// keys are rows, S is gone by then and they leave more; the addresses of a bias take some.
 template <int FIRST>
 __device__ inline void reduce_queries(const Warp& w, unsigned d_s, unsigned k, float* to) {
   constexpr int kMost = kKeysAreRows ? 4 : ATTN_BIAS ? 1 : 2;

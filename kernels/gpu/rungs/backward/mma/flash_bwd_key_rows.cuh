@@ -1,6 +1,7 @@
 // The form in which keys are the rows of a tile: S^T = K Q^T and dP^T = V dO^T. A warp has 32 keys and all columns of
 // their dK and dV. Its part of P^T, as the product leaves it, is the left factor of P^T dO; so is its part of dS^T that
-// of dS^T Q: neither goes through memory (mma_layout.h, fragment_c). Only dS is stored, for dQ, where warps share queries.
+// of dS^T Q: neither goes through memory (mma_layout.h, fragment_c). Only dS is stored, for dQ, where warps share
+// queries.
 //
 // The warp walks its tile in strips of 32 queries: more scores at once would leave no registers beside dK and dV, which
 // is also why this form ends at D = 64.

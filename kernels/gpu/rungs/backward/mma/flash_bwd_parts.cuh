@@ -1,4 +1,4 @@
-// What both forms of flash_bwd share: the tile's measures, a warp's share of the results, copies, and how its sums leave.
+// What both forms of flash_bwd share: a tile's measures, a warp's share of the results, copies, how dK and dV leave.
 #pragma once
 
 #include "kernels/gpu/backward.cuh"
