@@ -90,6 +90,12 @@ std::vector<Problem> problems(DType dtype) {
   window.mask.key_lengths = {333, 70};
   all.push_back(window);
   all.push_back(problem(dtype, 1, 1, 64));
+  // The same masks where keys are the rows of a tile, of heads that fill it and of one that is padded.
+  for (const std::int64_t dims : {64, 40}) {
+    Problem narrow = window;
+    narrow.D = narrow.Dv = dims;
+    all.push_back(narrow);
+  }
   return all;
 }
 
