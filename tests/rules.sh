@@ -7,8 +7,6 @@ set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 readonly format_version=14
-# Its text is frozen with the session that holds its times, and two lines of it are laid out otherwise.
-readonly not_laid_out='kernels/gpu/rungs/backward/flash_bwd_hopper.cu'
 failed=0
 
 pass() { printf 'PASS %s\n' "$1"; }
@@ -47,7 +45,7 @@ check_format() {
     return
   fi
   verdict "$rule (mend: bash tests/rules.sh --fix)" "$(
-    sources "${rooms[@]}" tests | grep -vx "$not_laid_out" | xargs -r clang-format --dry-run 2>&1 |
+    sources "${rooms[@]}" tests | xargs -r clang-format --dry-run 2>&1 |
       sed -nE 's/^([^:]+):[0-9]+:[0-9]+: warning.*/\1/p' | sort | uniq -c || true
   )"
 }
@@ -219,15 +217,12 @@ check_length() {
   sources="$(grep -E '\.(h|cpp|cuh?|py|sh|cmake)$|(^|/)CMakeLists\.txt$' <<<"$listed" | grep -vE "$frozen")"
   verdict "no source is longer than 450 lines" "$(xargs python3 tests/lengths.py --files 450 <<<"$sources" || true)"
   verdict "no function is longer than 80 lines" "$(xargs python3 tests/lengths.py --functions 80 <<<"$sources" || true)"
-  # -I leaves binary files out; what is collected in assets/texts has a line a text. A kernel's text may be a little
-  # longer: a header of its own would be another text, too.
-  verdict "no other file is longer than 600 lines, no kernel's text than 680" "$(
+  # -I leaves binary files out; what is collected in assets/texts has a line a text.
+  verdict "no other file is longer than 600 lines" "$(
     grep -vE '^assets/texts/' <<<"$listed" | grep -vxF "$sources" | while IFS= read -r file; do
-      most=600
-      if [[ $file =~ $frozen ]]; then most=680; fi
       if grep -qI . "$file"; then
         lines="$(wc -l <"$file")"
-        if ((lines > most)); then printf '%s: %s lines\n' "$file" "$lines"; fi
+        if ((lines > 600)); then printf '%s: %s lines\n' "$file" "$lines"; fi
       fi
     done
   )"
@@ -320,7 +315,7 @@ check_shell() {
 
 main() {
   if [[ ${1:-} == --fix ]]; then
-    sources "${rooms[@]}" tests | grep -vx "$not_laid_out" | xargs -r clang-format -i
+    sources "${rooms[@]}" tests | xargs -r clang-format -i
     return
   fi
   check_format
