@@ -8,9 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "imgui_internal.h"
 
 #include "kernels/base/text.h"
@@ -156,13 +153,10 @@ bool begin_choice(Cursor& at, const char* id, const char* label, std::string_vie
 
 // Where all of them have no room: "causal + 2 more", and all when pointed at.
 bool begin_choice_of(Cursor& at, const char* id, const char* label, const std::vector<std::string>& chosen) {
-  constexpr float kShare = 0.58F;
-  if (chosen.empty()) return begin_choice(at, id, label, tr("none"));
-  const std::string all = fmt::format("{}", fmt::join(chosen, " + "));
-  const float room = at.field(kShare).width() - at.s.px(30);
-  const bool whole = chosen.size() == 1 || text_width(Face::text, 11, all) <= room;
-  const std::string brief = phrase("{} + {} more", chosen.front(), chosen.size() - 1);
-  const bool open = begin_choice(at, id, label, whole ? all : brief, kShare);
+  std::string all = chosen.empty() ? tr("none") : chosen.front();
+  for (std::size_t n = 1; n < chosen.size(); ++n) all += " + " + chosen[n];
+  const bool whole = text_width(Face::text, 11, all) <= at.field(0.58F).width() - at.s.px(30);
+  const bool open = begin_choice(at, id, label, whole ? all : phrase("{} + {} more", chosen[0], chosen.size() - 1));
   if (!whole && !open) tooltip(all);
   return open;
 }
@@ -203,18 +197,9 @@ void offer_files(Cursor& at, const char* words, bool on) {
   if (ImGui::Selectable(words, on)) at.panel.commands.emplace_back(Ask{Popup::input_files});
 }
 
-void dtype_choice(Cursor& at) {
-  const Document& d = at.panel.state.document;
-  if (!begin_choice(at, "##dtype", tr("Data type"), name_of(d.problem.dtype), 0.46F)) return;
-  choose_among(at, dtype_choices(d));
-  end_list();
-}
-
 void mask_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
-  if (!begin_choice_of(at, "##mask", tr("Mask"), masks_of(d.problem))) return;
-  choose_among(at, mask_choices(d));
-  end_list();
+  if (begin_choice_of(at, "##mask", tr("Mask"), masks_of(d.problem))) choose_among(at, mask_choices(d)), end_list();
 }
 
 void generator_choice(Cursor& at) {
@@ -320,9 +305,10 @@ float what_if(const ProblemPanel& panel, const Box& room, const std::vector<Prob
   return y + s.px(4);
 }
 
-void one_of(Cursor& at, const char* id, const char* label, const std::vector<ProblemChoice>& choices) {
+void one_of(Cursor& at, const char* id, const char* label, const std::vector<ProblemChoice>& choices,
+            float share = 0.58F) {
   const auto now = std::ranges::find_if(choices, [](const ProblemChoice& c) { return c.on; });
-  if (!begin_choice(at, id, label, now == choices.end() ? "" : now->words)) return;
+  if (!begin_choice(at, id, label, now == choices.end() ? "" : now->words, share)) return;
   choose_among(at, choices);
   end_list();
 }
@@ -365,7 +351,7 @@ void fields(Cursor& at) {
   generator_choice(at);
   // A sentence's numbers are made of its words alone.
   if (!types_sentence(d)) text_field(at, "##seed", tr("Seed"), ProblemField::seed, true);
-  dtype_choice(at);
+  one_of(at, "##dtype", tr("Data type"), dtype_choices(d), 0.46F);
 }
 
 void error_words(Cursor& at) {
