@@ -78,11 +78,6 @@ __device__ inline void add_to_keys(const Factors& x, const Places<kDWidth>& y, u
   }
 }
 
-template <bool VALUE>
-struct Flag {
-  static constexpr bool kValue = VALUE;
-};
-
 class TileForm {
  public:
   __device__ inline TileForm(unsigned base, unsigned char* shared, const Warp& w)
@@ -102,9 +97,9 @@ class TileForm {
     const int key1 = key0_ + 16 * kKm;
     // Most tiles have nothing hidden: a path of its own for them keeps each condition of the mask out of it.
     if (w.end >= key1 && w.first + ATTN_BR - 1 <= key0_ && w.last >= key1) {
-      make_strips(Flag<true>{}, a, w, ring, d_k, d_v);
+      make_strips<true>(a, w, ring, d_k, d_v);
     } else {
-      make_strips(Flag<false>{}, a, w, ring, d_k, d_v);
+      make_strips<false>(a, w, ring, d_k, d_v);
     }
   }
   // They are added to already.
@@ -112,16 +107,14 @@ class TileForm {
 
  private:
   // WHOLE: nothing is hidden.
-  template <class Whole>
-  __device__ inline void make_strips(Whole, const Args& a, const Window& w, unsigned ring, SumsOfK& d_k,
-                                     SumsOfV& d_v) const {
-    constexpr bool kWhole = Whole::kValue;
+  template <bool WHOLE>
+  __device__ inline void make_strips(const Args& a, const Window& w, unsigned ring, SumsOfK& d_k, SumsOfV& d_v) const {
 #pragma unroll
     for (int strip = 0; strip < ATTN_BR / kStrip; ++strip) {
       // @phase mask
       const int q0 = strip * kStrip, key1 = key0_ + 16 * kKm;
-      const bool whole = kWhole || (w.end >= key1 && w.first + q0 + kStrip - 1 <= key0_ && w.last + q0 >= key1);
-      const bool none = !kWhole && (key0_ >= w.end || key1 <= w.first + q0 || key0_ >= w.last + q0 + kStrip - 1);
+      const bool whole = WHOLE || (w.end >= key1 && w.first + q0 + kStrip - 1 <= key0_ && w.last + q0 >= key1);
+      const bool none = !WHOLE && (key0_ >= w.end || key1 <= w.first + q0 || key0_ >= w.last + q0 + kStrip - 1);
       Factors x;
       if (none) {
         // @phase dS
