@@ -81,13 +81,13 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) flash_bwd_dq(const Ar
   const int64 r = (tile - head * tiles) * ATTN_BR + warp / kAt.q.across * 16 * kQm + 16 * i + lane / 4 + 8 * (own / 2);
   if (r >= a.Lq || d >= ATTN_D) return;
   Element* to = static_cast<Element*>(g.d_q) + (head * a.Lq + r) * ATTN_D + d;
-  if (ATTN_ALIGNED && ATTN_D % 8 == 0) {
+  if constexpr (ATTN_ALIGNED && ATTN_D % 8 == 0) {
     *reinterpret_cast<uint4*>(to) = make_uint4(all[0], all[1], all[2], all[3]);
-    return;
-  }
+  } else {
 #pragma unroll
-  for (int e = 0; e < 8; ++e) {
-    if (d + e < ATTN_D) to[e].bits = static_cast<unsigned short>(all[e / 2] >> 16 * (e % 2));
+    for (int e = 0; e < 8; ++e) {
+      if (d + e < ATTN_D) to[e].bits = static_cast<unsigned short>(all[e / 2] >> 16 * (e % 2));
+    }
   }
 }
 
