@@ -14,6 +14,7 @@
 #include "viz/bench/runs/source_words.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/sweep_fields.h"
+#include "viz/bench/table/cells.h"
 #include "viz/draw/figure_text.h"
 #include "viz/draw/hands.h"
 
@@ -48,28 +49,6 @@ Units units_of(std::span<const Measurement* const> rows) {
           memory_unit(extent_of(rows, "memory_peak_bytes").max)};
 }
 
-BenchCell missing(const std::string& reason) {
-  BenchCell cell;
-  cell.tip =
-      reason.empty() ? tr("Not available.") : sentence(phrase("Not available: {}", tr_of(std::string_view(reason))));
-  return cell;
-}
-
-std::string origin_words(const Figure& f) {
-  std::string words(name_of(f.origin));
-  if (!f.method.empty()) words += ": " + f.method;
-  return words;
-}
-
-BenchCell cell_of(const Measurement& m, std::string_view metric, const BenchUnit& unit) {
-  const Figure& f = figure(m, metric);
-  if (!f.available()) return missing(f.reason);
-  if (metric.ends_with("_count") && f.value < 1e5)  // counts are whole
-    return {fmt::format("{:.0f}", f.value), fmt::format("{:.0f} ({})", f.value, origin_words(f)), f.value, true};
-  return {figure_text(f.value * unit.factor), fmt::format("{} ({})", value_with_unit(f.value, unit), origin_words(f)),
-          f.value, true};
-}
-
 // Of a peer: whose it is, what was done so that it takes the problem, and what ours took in its turns.
 std::string peer_tip(const Measurement& m, const BenchUnit& unit) {
   std::string tip = phrase("; {} ({} in files), {}", tr_of(m.peer->title), m.key.kernel, m.peer->software);
@@ -88,7 +67,7 @@ BenchCell with_tile(BenchCell cell, const Measurement& m) {
 
 // The tip of a kernel of several launches tells what each took.
 BenchCell time_cell(const Measurement& m, const BenchUnit& unit) {
-  BenchCell cell = with_tile(cell_of(m, "time_us_median", unit), m);
+  BenchCell cell = with_tile(figure_cell(m, "time_us_median", unit), m);
   if (cell.available && m.peer) cell.tip += peer_tip(m, unit);
   if (!cell.available || m.launches.size() < 2 || m.launch_us.size() != m.launches.size()) return cell;
   std::vector<std::string> each;
@@ -100,7 +79,7 @@ BenchCell time_cell(const Measurement& m, const BenchUnit& unit) {
 
 // Of several launches the least is known: the warps that are active, an average over all, may exceed it.
 BenchCell possible_cell(const Measurement& m) {
-  BenchCell cell = cell_of(m, "occupancy_theoretical_pct", {1, "%"});
+  BenchCell cell = figure_cell(m, "occupancy_theoretical_pct", {1, "%"});
   const bool min = figure(m, "occupancy_theoretical_pct").min_of_launches;
   if (cell.available && min && cell.sort < 99.95) cell.text = "≥ " + cell.text;  // more than all cannot be
   return cell;
@@ -109,7 +88,7 @@ BenchCell possible_cell(const Measurement& m) {
 // Two decimals up to ten, so that the baseline's 1.00 stands among its like. Of a layout three: it costs little.
 auto ratio_cell(std::string_view metric, int decimals = 2) {
   return [metric, decimals](const Measurement& m) {
-    BenchCell cell = cell_of(m, metric, {1, ""});
+    BenchCell cell = figure_cell(m, metric, {1, ""});
     if (cell.available && cell.sort >= 0.01)
       cell.text = fmt::format("{:.{}f}", cell.sort, cell.sort < 9.995 ? decimals : 1);
     return cell;
@@ -120,8 +99,8 @@ auto ratio_cell(std::string_view metric, int decimals = 2) {
 BenchCell interval_cell(const Measurement& m) {
   const Figure& low = figure(m, "time_us_ci_low");
   const Figure& high = figure(m, "time_us_ci_high");
-  if (!low.available()) return missing(low.reason);
-  if (!high.available() || m.time.median <= 0) return missing(high.reason);
+  if (!low.available()) return missing_cell(low.reason);
+  if (!high.available() || m.time.median <= 0) return missing_cell(high.reason);
   const double percent = 50 * (high.value - low.value) / m.time.median;
   const BenchUnit unit = time_unit(low.value, high.value);
   return {fmt::format("{:.1f}", percent),
@@ -134,30 +113,30 @@ BenchCell interval_cell(const Measurement& m) {
 BenchCell dram_cell(const Measurement& m, const BenchUnit& unit) {
   const Figure& read = figure(m, "dram_read_bytes");
   const Figure& written = figure(m, "dram_write_bytes");
-  if (!read.available()) return missing(read.reason);
-  if (!written.available()) return missing(written.reason);
+  if (!read.available()) return missing_cell(read.reason);
+  if (!written.available()) return missing_cell(written.reason);
   const double both = read.value + written.value;
   return {figure_text(both * unit.factor),
           phrase("{} read, {} written ({})", value_with_unit(read.value, unit), value_with_unit(written.value, unit),
-                 origin_words(read)),
+                 words_of_origin(read)),
           both, true};
 }
 
 BenchCell workspace_cell(const Measurement& m, const BenchUnit& unit) {
   const Figure& f = figure(m, "memory_overhead_bytes");
-  if (!f.available()) return missing(f.reason);
-  return {
-      f.value == 0 ? "0" : figure_text(f.value * unit.factor),
-      phrase("{} besides inputs and outputs ({})", format_bytes(static_cast<std::uint64_t>(f.value)), origin_words(f)),
-      f.value, true};
+  if (!f.available()) return missing_cell(f.reason);
+  return {f.value == 0 ? "0" : figure_text(f.value * unit.factor),
+          phrase("{} besides inputs and outputs ({})", format_bytes(static_cast<std::uint64_t>(f.value)),
+                 words_of_origin(f)),
+          f.value, true};
 }
 
 BenchCell error_cell(const Measurement& m) {
-  if (!m.verdict && m.time.n == 0) return missing(tr("has not run"));
-  if (!m.verdict) return missing(tr("not verified: verification was off"));
+  if (!m.verdict && m.time.n == 0) return missing_cell(tr("has not run"));
+  if (!m.verdict) return missing_cell(tr("not verified: verification was off"));
   const Verdict& v = *m.verdict;
-  if (v.not_judged) return missing(v.reason);
-  if (std::isfinite(v.error()) && v.allowed() <= 0) return missing(tr("the allowed error of this problem is 0"));
+  if (v.not_judged) return missing_cell(v.reason);
+  if (std::isfinite(v.error()) && v.allowed() <= 0) return missing_cell(tr("the allowed error of this problem is 0"));
   const double share = std::isfinite(v.error()) ? v.error() / v.allowed() : v.error();
   return {share < 9.995 ? fmt::format("{:.2f}", share) : figure_text(share),
           phrase("error {}, allowed {}, {}", figure_text(v.error()), figure_text(v.allowed()), v.sample),
@@ -165,7 +144,7 @@ BenchCell error_cell(const Measurement& m) {
 }
 
 BenchCell verdict_cell(const Measurement& m) {
-  if (!m.verdict && m.time.n == 0) return missing(tr("has not run"));
+  if (!m.verdict && m.time.n == 0) return missing_cell(tr("has not run"));
   if (!m.verdict)
     return {tr("not checked"), tr("Verification was off, so these values may come from a wrong output."), 1, true};
   const Verdict& v = *m.verdict;
@@ -185,7 +164,7 @@ BenchCell verdict_cell(const Measurement& m) {
 }
 
 BenchCell memory_cell(const Measurement& m, std::string_view metric, const BenchUnit& unit) {
-  BenchCell cell = cell_of(m, metric, unit);
+  BenchCell cell = figure_cell(m, metric, unit);
   if (cell.available && cell.sort == 0) cell.text = "0";
   return cell;
 }
@@ -194,12 +173,12 @@ BenchCell memory_cell(const Measurement& m, std::string_view metric, const Bench
 BenchCell shared_cell(const Measurement& m) {
   const Figure& fixed = figure(m, "shared_static_bytes");
   const Figure& asked = figure(m, "shared_dynamic_bytes");
-  if (!fixed.available()) return missing(fixed.reason);
-  if (!asked.available()) return missing(asked.reason);
+  if (!fixed.available()) return missing_cell(fixed.reason);
+  if (!asked.available()) return missing_cell(asked.reason);
   const double bytes = fixed.value + asked.value;
   return {bytes == 0 ? "0" : figure_text(bytes / 1024),
           phrase("{:.0f} bytes per block from the compiler ({}), {:.0f} from the launch", fixed.value,
-                 origin_words(fixed), asked.value),
+                 words_of_origin(fixed), asked.value),
           bytes, true};
 }
 
@@ -213,7 +192,7 @@ struct Column {
 // `pass`: none: rows of several, each with a baseline of its own.
 std::vector<Column> summary_columns(const State& state, std::optional<Pass> pass, const Units& u, bool gpu, bool cpu) {
   const auto metric = [](std::string_view id, const BenchUnit& unit) {
-    return [id, unit](const Measurement& m) { return cell_of(m, id, unit); };
+    return [id, unit](const Measurement& m) { return figure_cell(m, id, unit); };
   };
   const std::string base =
       (gpu && cpu) || !pass ? tr("baseline") : baseline_shown(state, gpu ? Processor::gpu : Processor::cpu, *pass);
@@ -238,11 +217,11 @@ std::vector<Column> summary_columns(const State& state, std::optional<Pass> pass
        metric("peak_share_pct", {1, "%"})},
       {{"tiles", phrase("tile loads {}", u.bytes.name),
         tr("Predicted: bytes that the tiles would request from memory if nothing were cached.")},
-       [unit = u.bytes](const Measurement& m) { return with_tile(cell_of(m, "tile_load_bytes", unit), m); }},
+       [unit = u.bytes](const Measurement& m) { return with_tile(figure_cell(m, "tile_load_bytes", unit), m); }},
       {{"dram", "DRAM" + dram, tr("Bytes read from and written to main memory, as counted.")},
        [unit = u.dram](const Measurement& m) { return dram_cell(m, unit); }},
       {{"ratio", tr("÷ minimum"), tr("DRAM bytes relative to the minimum that this order must move.")},
-       metric("dram_over_compulsory_ratio", {1, ""}),
+       minimum_cell,
        true},
       {{"bandwidth", "GB/s", tr("DRAM bytes per second.")}, metric("dram_gb_per_s", {1, "GB/s"}), true},
       {{"warps", tr("warps %"), tr("Achieved occupancy: active warps as a fraction of what an SM can hold.")},
@@ -254,7 +233,7 @@ std::vector<Column> summary_columns(const State& state, std::optional<Pass> pass
        true},
       {{"registers", tr("regs"), tr("Registers per thread, as assigned by the compiler.")},
        [](const Measurement& m) {
-         return with_tile(cell_of(m, "registers_count", {1, ""}), m);
+         return with_tile(figure_cell(m, "registers_count", {1, ""}), m);
        },
        true},
       {{"shared", tr("smem KiB"), tr("Shared memory per block.")},
@@ -288,7 +267,7 @@ std::vector<Column> group_columns(MetricGroup group, std::span<const Measurement
     if (!metric.formula.empty()) tip += phrase(" Formula: {}.", tr_of(metric.formula));
     columns.push_back(
         {{std::string(metric.id), std::move(title), std::move(tip)}, [id = metric.id, unit](const Measurement& m) {
-           BenchCell cell = cell_of(m, id, unit);
+           BenchCell cell = figure_cell(m, id, unit);
            if (cell.available && cell.sort == 0) cell.text = "0";
            return cell;
          }});
@@ -319,7 +298,7 @@ std::vector<Column> columns_of(const State& state, const BenchSlice& slice, std:
     const auto at_cell = [&slice](const Measurement& m) {
       const std::int64_t at = axis_value(slice.axis, m);
       return at > 0 ? BenchCell{fmt::format("{}", at), "", static_cast<double>(at), true}
-                    : missing(phrase("this kernel has no option {}", axis_letter(slice.axis)));
+                    : missing_cell(phrase("this kernel has no option {}", axis_letter(slice.axis)));
     };
     columns.insert(columns.begin(), Column{{"value", std::string(axis_letter(slice.axis)), ""}, at_cell});
   }

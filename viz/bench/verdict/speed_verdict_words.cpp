@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 #include "kernels/base/text.h"
@@ -22,9 +24,39 @@ double measured_bytes(const Measurement& m) {
   return read.available() && written.available() ? read.value + written.value : 0;
 }
 
-std::string times_fewer(double less, double more) {
-  return less <= more ? phrase("{} times fewer", times_text(more / less))
-                      : phrase("{} times more", times_text(less / more));
+// How many bytes one moves beside the other. As many where the figures that are shown say so.
+enum class Moves : std::uint8_t { fewer, as_many, more };
+
+Moves moves(double mine, double its) {
+  if (times_text(std::max(mine, its) / std::min(mine, its)) == times_text(1)) return Moves::as_many;
+  return mine < its ? Moves::fewer : Moves::more;
+}
+
+std::string dram_words(double mine, double its, const std::string& other) {
+  switch (moves(mine, its)) {
+    case Moves::fewer:
+      return phrase("Bytes: it moves {} times fewer DRAM bytes than {}", times_text(its / mine), other);
+    case Moves::as_many:
+      return phrase("Bytes: it moves as many DRAM bytes as {}", other);
+    case Moves::more:
+      break;
+  }
+  return phrase("Bytes: it moves {} times as many DRAM bytes as {}", times_text(mine / its), other);
+}
+
+std::string predicted_words(double mine, double its, const std::string& other) {
+  const std::string bytes = bytes_text(mine);
+  switch (moves(mine, its)) {
+    case Moves::fewer:
+      return phrase("Predicted: its tiles request {} from memory, {} times fewer bytes than {}.", bytes,
+                    times_text(its / mine), other);
+    case Moves::as_many:
+      return phrase("Predicted: its tiles request {} from memory, as many bytes as {}.", bytes, other);
+    case Moves::more:
+      break;
+  }
+  return phrase("Predicted: its tiles request {} from memory, {} times as many bytes as {}.", bytes,
+                times_text(mine / its), other);
 }
 
 // How many times fewer bytes than the baseline the model expects of DRAM. What either moves lies between each element
@@ -132,12 +164,14 @@ std::string bytes_words(const Measurement& subject, const Measurement& baseline)
   const Figure& its = figure(baseline, "tile_load_bytes");
   if (!mine.available() || !its.available() || mine.value <= 0) return {};
   const double a = measured_bytes(subject), b = measured_bytes(baseline);
-  if (a > 0 && b > 0)
-    return phrase("Bytes: it moves {} DRAM bytes than {}{}.{}", times_fewer(a, b), shown_name(baseline),
-                  expectation_words(b / a, expected_ratio(subject, baseline), subject, baseline),
-                  a < b ? not_by_bytes(baseline) : "");
-  return phrase("Predicted: its tiles request {} from memory, {} bytes than {}.", bytes_text(mine.value),
-                times_fewer(mine.value, its.value), shown_name(baseline));
+  if (a <= 0 || b <= 0) return predicted_words(mine.value, its.value, shown_name(baseline));
+  Expected expected = expected_ratio(subject, baseline);
+  // Said the other way round, it is predicted the other way round too.
+  const bool more = moves(a, b) == Moves::more;
+  if (more && expected.min > 0) expected = {1 / expected.max, 1 / expected.min};
+  return fmt::format("{}{}.{}", dram_words(a, b, shown_name(baseline)),
+                     expectation_words(more ? a / b : b / a, expected, subject, baseline),
+                     moves(a, b) == Moves::fewer ? not_by_bytes(baseline) : "");
 }
 
 std::string limit_words(const Measurement& subject) {

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
-#include "kernels/model/traffic.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/exact_shared.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
+#include "viz/bench/runs/results_in_cache.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/figure_text.h"
 #include "viz/profile/figures/cpu_lines.h"
@@ -148,16 +148,6 @@ BytesLine spills(const Measurement& m) {
   return line;
 }
 
-// What was written while it was counted, where that is less than the results: why it moved less than the least.
-std::string results_words(const Measurement& m, double moved, double least) {
-  const Figure& written = figure(m, "dram_write_bytes");
-  const Traffic once = compulsory(Order::flash, m.key.problem);
-  const auto results = static_cast<double>(once.of(TrafficPart::o) + once.of(TrafficPart::stats));
-  if (moved >= least || !written.available() || written.min_of_launches || written.value >= results) return {};
-  return phrase(" Of O and LSE ({}), {} had reached DRAM by the end, and the rest was still in the L2 cache.",
-                value_with_unit(results, bytes_unit(results)), value_with_unit(written.value, bytes_unit(results)));
-}
-
 bool uses_no_shared_memory(const Measurement& m) {
   const Figure& turns = figure(m, "shared_wavefronts_count");
   return turns.available() && turns.value <= 0;
@@ -240,7 +230,7 @@ BytesScene bytes_scene(const Measurement& m, std::int32_t sms, std::span<const C
   b.tile_loads_text = loads.available() ? text(b.tile_loads) : said_reason(loads);
   b.dram_text = b.dram ? text(*b.dram) : said_reason(figure(m, "dram_read_bytes"));
   b.words = position_words(b);
-  if (b.dram && b.compulsory > 0) b.words += results_words(m, *b.dram, b.compulsory);
+  if (b.dram && b.compulsory > 0) b.words += results_in_cache(m, *b.dram, b.compulsory);
   if (m.processor == Processor::cpu) {
     b.lines = cpu_lines(m, caches);
     return b;
