@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bit>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -272,36 +270,6 @@ std::optional<std::int64_t> chosen_value(const BenchSlice& slice, std::optional<
   return best;
 }
 
-std::uint64_t rows_fingerprint(const State& state, const Model& model) {
-  std::uint64_t h = 0x9e3779b97f4a7c15ULL;
-  const auto mix = [&](std::uint64_t x) { h = (h ^ x) * 0x100000001b3ULL + (h >> 29); };
-  const auto mix_text = [&](const std::string& text) { mix(std::hash<std::string>{}(text)); };
-  const BenchRuns& list = state.document.runs;
-  mix_text(list.reference);
-  for (const std::string& id : list.shown) mix_text(id);
-  for (const ListedRun* r : shown_runs(list, model)) {
-    mix(r->run.rows.size());
-    for (const Measurement& m : r->run.rows) {
-      mix_text(m.key.kernel);
-      mix(static_cast<std::uint64_t>(m.state));
-      mix(std::bit_cast<std::uint64_t>(m.time.median));
-      mix(std::bit_cast<std::uint64_t>(m.peaks.baseline_us));
-      mix(static_cast<std::uint64_t>(m.key.problem.Lq * 31 + m.key.problem.B));
-      mix(m.verdict ? std::bit_cast<std::uint64_t>(m.verdict->error()) + 1 : 0);
-      mix(std::hash<const void*>{}(m.samples.get()));
-      mix(std::hash<const void*>{}(m.heartbeat.get()));
-    }
-    mix(r->run.provenance.loaded ? 1 : 0);
-    mix_text(r->run.provenance.file + r->run.date + words_of(list, r->run));
-  }
-  if (const ListedRun* reference = find_run(model, list.reference)) mix(reference->run.rows.size());
-  mix(model.gpu.looked ? model.gpu.gpus.size() + 1 : 0);
-  mix(model.compiled.size());
-  mix_text(model.compiled_for);
-  mix_text(model.task.running ? tr("running") : model.task.error);
-  return h;
-}
-
 namespace {
 
 bool fits(std::string_view filter, const Measurement& m) {
@@ -350,15 +318,27 @@ std::string with_run(const BenchSlice& slice, const std::string& kernel) {
   return slice.letter.empty() ? kernel : fmt::format("{} {}", kernel, slice.letter);
 }
 
-// Whether a run of its own has a time at that value of that axis.
-bool has_time_at(const State& state, const SweepRun& run, const Axis& axis, std::int64_t value,
+// What a row has to be for its run to come first.
+struct Sought {
+  std::optional<std::int64_t> value;  // of the axis
+  std::string_view kernel;            // empty: any
+};
+
+// Whether a run of its own has such a time along that axis.
+bool has_time_of(const State& state, const SweepRun& run, const Axis& axis, const Sought& sought,
                  std::string_view filter) {
-  std::vector<Measurement> rows;
-  std::ranges::copy_if(run.rows, std::back_inserter(rows), [&](const Measurement& m) { return fits(filter, m); });
+  const auto is_sought = [&](const Measurement& m) {
+    return m.state == RowState::done && m.time.median > 0 && (sought.kernel.empty() || m.key.kernel == sought.kernel);
+  };
+  if (std::ranges::none_of(run.rows, is_sought)) return false;
+  std::vector<Measurement> fitting;
+  if (!filter.empty())
+    std::ranges::copy_if(run.rows, std::back_inserter(fitting), [&](const Measurement& m) { return fits(filter, m); });
+  const std::span<const Measurement> rows = filter.empty() ? std::span(run.rows) : std::span(fitting);
   const BenchSlice own = slice_rows(state.document.sweep, rows, true, nullptr, state.view.bench.kernel);
   return own.axis == axis && std::ranges::any_of(own.rows, [&](const Measurement* m) {
            const std::int64_t at = axis_value(axis, *m);
-           return m->state == RowState::done && m->time.median > 0 && (at == value || at == 0);
+           return is_sought(*m) && (!sought.value || at == *sought.value || at == 0);
          });
 }
 
@@ -400,12 +380,18 @@ ShownSlices shown_slices(const State& state, const Model& model, std::span<const
     if (letters) slice.letter = std::string(1, static_cast<char>('A' + at));
     return slice;
   };
-  // Where that has no time at the value that was clicked, the last that has one.
-  if (const auto value = state.view.bench.value; value && letters) {
-    const Axis axis = slice_rows(state.document.sweep, (*lead)->run.rows, true, nullptr, state.view.bench.kernel).axis;
-    const auto has = std::find_if(lead, runs.rend(),
-                                  [&](const auto* r) { return has_time_at(state, r->run, axis, *value, filter); });
-    if (has != runs.rend()) lead = has;
+  // Where that has no time of the kernel that was chosen at the value that was clicked, the last that has one; else the
+  // last that has one there of any kernel.
+  const std::string& kernel = state.view.bench.kernel;
+  if (const auto value = state.view.bench.value; letters && (value || !kernel.empty())) {
+    const Axis axis = slice_rows(state.document.sweep, (*lead)->run.rows, true, nullptr, kernel).axis;
+    const auto seek = [&](const Sought& sought) {
+      const auto has = std::find_if(lead, runs.rend(),
+                                    [&](const auto* r) { return has_time_of(state, r->run, axis, sought, filter); });
+      if (has != runs.rend()) lead = has;
+      return has != runs.rend();
+    };
+    if ((kernel.empty() || !seek({value, kernel})) && value) seek({value, {}});
   }
   shown.slices.push_back(add(*lead, nullptr));
   for (const ListedRun* r : runs)
