@@ -12,7 +12,6 @@
 #include "imgui_stdlib.h"
 #include "kernels/base/text.h"
 #include "profiling/session/run.h"
-#include "viz/bench/runs/run_holds.h"
 #include "viz/bench/scene/answers.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/canvas.h"
@@ -69,12 +68,6 @@ void run_menu(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Comm
                         tr("Its file is deleted when the window closes")));
   }
   end_menu();
-}
-
-const std::vector<std::string>& holds_of(const ListedRun& r, BenchCache& cache) {
-  RunHolds& held = cache.run_holds[r.run.id];
-  if (held.words.empty() || held.rows != r.run.rows.size()) held = {r.run.rows.size(), run_holds(r.run)};
-  return held.words;
 }
 
 std::string details_of(const BenchRuns& list, const ListedRun& r, const std::vector<std::string>& holds) {
@@ -185,7 +178,7 @@ RunLine line_of(const BenchRuns& list, const Model& model, const ListedRun& r,
   RunLine line;
   line.id = r.run.id;
   line.words = listed_choices(list, r.run, model.runs);
-  const std::vector<std::string>& holds = holds_of(r, cache);
+  const std::vector<std::string>& holds = held(r, cache).words;
   if (high) line.holds = holds;
   line.tip = details_of(list, r, holds);
   line.run = &r;

@@ -8,6 +8,7 @@
 
 #include "kernels/base/text.h"
 #include "viz/bench/runs/slice.h"
+#include "viz/bench/runs/subject.h"
 #include "viz/state/run_words.h"
 
 namespace attn {
@@ -31,6 +32,20 @@ std::vector<std::string> run_holds(const SweepRun& run) {
   devices.erase("");
   if (devices.empty()) return {words};
   return {fmt::format("{}, {}", words, fmt::join(devices, ", ")), words};
+}
+
+std::set<std::string> kernels_in(const SweepRun& run) {
+  std::set<std::string> kernels;
+  for (const Measurement& m : run.rows)
+    if (!is_of_a_peer(m)) kernels.insert(m.key.kernel);
+  return kernels;
+}
+
+std::set<std::string> timed_kernels(const SweepRun& run) {
+  std::set<std::string> kernels;
+  for (const Measurement& m : run.rows)
+    if (!is_of_a_peer(m) && has_time(m)) kernels.insert(m.key.kernel);
+  return kernels;
 }
 
 }  // namespace attn

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "viz/bench/runs/run_holds.h"
 #include "viz/bench/sweep/planned.h"
 
 namespace attn {
@@ -18,7 +19,7 @@ std::string scene_key(const State& state, const Model& model, const BenchCache& 
       fmt::format("{:x}|{}|{}|{}|{}|{}|{}", rows_fingerprint(state, model), cache.estimate_key, bench_kernel(state),
                   fmt::join(state.view.bench.charts, "/"), state.view.bench.value ? *state.view.bench.value : 0,
                   cache.switches.all_values, cache.estimate.words) +
-      fmt::format("|{}|{}|{}", state.view.bench.filter, state.view.bench.baseline,
+      fmt::format("|{}|{}|{}|{}", state.view.bench.filter, state.view.bench.baseline, state.view.bench.kernel,
                   cache.switches.group ? static_cast<int>(*cache.switches.group) : -1);
   for (const auto& [metric, log] : cache.switches.log) key += fmt::format("|{}{}", metric, log ? "+" : "-");
   return key;
@@ -94,6 +95,13 @@ BenchCache& refreshed(BenchUiState& ui, const State& state, const Model& model) 
   }
   refresh_page(cache, state, model);
   return cache;
+}
+
+const RunHolds& held(const ListedRun& run, BenchCache& cache) {
+  const auto [at, is_new] = cache.run_holds.try_emplace(run.run.id);
+  if (is_new || at->second.rows != run.run.rows.size())
+    at->second = {run.run.rows.size(), kernels_in(run.run).size(), run_holds(run.run), timed_kernels(run.run)};
+  return at->second;
 }
 
 BenchVerdict strip_words(const State& state, const BenchCache& cache) {

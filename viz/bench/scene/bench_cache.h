@@ -39,10 +39,11 @@ struct RunOrder {
   bool held = false;
 };
 
-// What run_holds() says of a run with so many rows.
+// What viz/bench/runs/run_holds.h says of a run with so many rows.
 struct RunHolds {
-  std::size_t rows = 0;
+  std::size_t rows = 0, kernels = 0;
   std::vector<std::string> words;
+  std::set<std::string> timed;
 };
 
 struct BenchCache {
@@ -89,6 +90,8 @@ struct BenchCache {
 
 // Brings scene and estimate up to date; both are made anew only when what they show has changed.
 BenchCache& refreshed(BenchUiState& ui, const State& state, const Model& model);
+// Worked out once as long as the run has as many rows.
+const RunHolds& held(const ListedRun& run, BenchCache& cache);
 // The strip's words on the page that is shown.
 BenchVerdict strip_words(const State& state, const BenchCache& cache);
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <iterator>
-#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -43,17 +43,9 @@ void folded_panel(const State& state, const Model& model, BenchCache& cache, Com
   ImGui::EndPopup();
 }
 
-// Without peers.
-std::set<std::string> kernels_of(const ListedRun& run) {
-  std::set<std::string> kernels;
-  for (const Measurement& m : run.run.rows)
-    if (!m.peer) kernels.insert(m.key.kernel);
-  return kernels;
-}
-
 // What can be looked at while nothing is shown: the newest run of this machine and the largest that came with the
 // program, those with the most kernels first; the others are in the list of runs.
-std::vector<const ListedRun*> offered(const State& state, const Model& model) {
+std::vector<const ListedRun*> offered(const State& state, const Model& model, BenchCache& cache) {
   std::vector<const ListedRun*> runs;
   if (model.task.running || !shown_runs(state.document.runs, model).empty()) return runs;
   bool own = false;
@@ -64,10 +56,11 @@ std::vector<const ListedRun*> offered(const State& state, const Model& model) {
     runs.push_back(&r);
   }
   constexpr std::size_t kMost = 3;
-  const auto rank = [](const ListedRun* r) {
-    return std::tuple(r->from == RunFrom::bundled, -std::ssize(kernels_of(*r)), -std::ssize(r->run.rows));
+  const auto rank = [&](const ListedRun* r) {
+    return std::tuple(r->from == RunFrom::bundled, -static_cast<std::ptrdiff_t>(held(*r, cache).kernels),
+                      -std::ssize(r->run.rows));
   };
-  std::ranges::stable_sort(runs, {}, rank);
+  std::ranges::stable_sort(runs, [&](const ListedRun* a, const ListedRun* b) { return rank(a) < rank(b); });
   if (runs.size() > kMost) runs.resize(kMost);
   return runs;
 }
@@ -85,13 +78,13 @@ const ListedRun* other_sweep(const Model& model, const BenchSlice& slice) {
   return run == nullptr || run->run.spec.empty() ? nullptr : run;
 }
 
-std::vector<Offer> offers(const State& state, const Model& model, const BenchCache& cache) {
+std::vector<Offer> offers(const State& state, const Model& model, BenchCache& cache) {
   const bool charts = state.view.bench.page == BenchPage::charts;
   std::vector<Offer> all;
   if (!charts && !cache.scene.slice.planned) return all;
-  for (const ListedRun* r : offered(state, model)) {
+  for (const ListedRun* r : offered(state, model, cache)) {
     const std::string run = words_of(state.document.runs, r->run);
-    const std::size_t n = kernels_of(*r).size();
+    const std::size_t n = held(*r, cache).kernels;
     all.push_back({r->from == RunFrom::bundled
                        ? plural(n, "Open the bundled run {1}, {0} kernel", "Open the bundled run {1}, {0} kernels", run)
                    : r->from == RunFrom::here
@@ -259,7 +252,7 @@ void share_rows(Strip& strip, bool open) {
   strip.reason_height = reason > 0 ? style().px(4) + reason : 0;
 }
 
-Strip strip_of(const State& state, const Model& model, const BenchCache& cache, bool folded) {
+Strip strip_of(const State& state, const Model& model, BenchCache& cache, bool folded) {
   const Style& s = style();
   const bool charts = state.view.bench.page == BenchPage::charts;
   Strip strip;
