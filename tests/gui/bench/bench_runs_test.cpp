@@ -1,8 +1,11 @@
 // The list of runs in Bench under the hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "imgui_internal.h"
 #include "profiling/session/run.h"
@@ -50,8 +53,8 @@ TEST_F(RunListTest, ATickTakesARunOffTheChartsAndUndoBringsItBack) {
   }));
 }
 
-// What is ticked comes first, and yet nothing moves while the pointer is on the list.
-TEST_F(RunListTest, NothingMovesUnderThePointer) {
+// Nobody clicks what has just moved there: neither under the pointer nor when it has left the list.
+TEST_F(RunListTest, ATickMovesNoRun) {
   open_two();
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
     IM_CHECK(look_at(ctx, "setup"));
@@ -69,7 +72,73 @@ TEST_F(RunListTest, NothingMovesUnderThePointer) {
     IM_CHECK(!is_shown(list(), first));
     ctx->MouseMoveToPos({1000, 500});
     ctx->Yield(3);
-    IM_CHECK_LT(top(second), top(first));
+    IM_CHECK_EQ(top(first), above);
+    IM_CHECK_EQ(top(second), below);
+  }));
+}
+
+// Eight runs that came with the program, the lower four behind "all 8".
+class LongRunListTest : public RunListTest {
+ protected:
+  static std::string id_of(int n) { return fmt::format("000000000000000{}", n); }
+
+  void open_eight() {
+    open(1440, 900, 1, false);
+    std::vector<ListedRun> runs;
+    for (int n = 1; n <= 8; ++n) {
+      ListedRun& listed = runs.emplace_back();
+      listed.run = new_run("");
+      listed.run.id = id_of(n);
+      listed.run.name = fmt::format("bundled-{}", n);
+      listed.run.rows = rows_of(sweep());
+      // The third has the most kernels, so that it is offered first.
+      if (n != 3) std::erase_if(listed.run.rows, [](const Measurement& m) { return m.key.kernel == "cpu_flash"; });
+      listed.from = RunFrom::bundled;
+    }
+    window->controller().show(runs, nullptr);
+    for (const ListedRun& r : runs) window->controller().update({ShowRun{r.run.id, false}});
+    window->draw_frames(4);
+  }
+  static std::vector<float> tops(Ctx* ctx, int last) {
+    std::vector<float> tops;
+    look_at(ctx, "setup");
+    for (int n = 1; n <= last; ++n)
+      tops.push_back(ctx->ItemInfo(item(id_of(n).c_str(), "##show").c_str()).RectFull.Min.y);
+    return tops;
+  }
+};
+
+TEST_F(LongRunListTest, OpeningARunFromTheStripMovesNoneInTheList) {
+  open_eight();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    const std::vector<float> before = tops(ctx, 4);
+    IM_CHECK(std::ranges::is_sorted(before));
+    look_at(ctx, "strip");
+    ctx->ItemClick(fmt::format("Open the bundled run bundled-3, 3 kernels##offer_{}", id_of(3)).c_str());
+    ctx->Yield(3);
+    IM_CHECK(is_shown(list(), id_of(3)));
+    IM_CHECK(tops(ctx, 4) == before);
+    // The second row is still the second run.
+    ctx->MouseMoveToPos({60, before[1] + 5});
+    look_at(ctx, "setup");
+    ctx->ItemClick(item(id_of(2).c_str(), "##show").c_str());
+    ctx->MouseMoveToPos({1000, 500});
+    ctx->Yield(3);
+    IM_CHECK(is_shown(list(), id_of(2)));
+    IM_CHECK(tops(ctx, 4) == before);
+  }));
+}
+
+// One of those behind the short list is in sight once it is ticked, below those that were.
+TEST_F(LongRunListTest, ATickedRunIsInSightWhereverItIsListed) {
+  open_eight();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    const std::vector<float> before = tops(ctx, 3);
+    IM_CHECK(!ctx->ItemExists(item(id_of(7).c_str(), "##show").c_str()));
+    window->controller().update({ShowRun{id_of(7), true}});
+    ctx->Yield(3);
+    IM_CHECK(tops(ctx, 3) == before);
+    IM_CHECK_GT(ctx->ItemInfo(item(id_of(7).c_str(), "##show").c_str()).RectFull.Min.y, before.back());
   }));
 }
 

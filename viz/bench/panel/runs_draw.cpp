@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -194,7 +195,7 @@ RunLine line_of(const BenchRuns& list, const Model& model, const ListedRun& r,
 
 std::vector<const ListedRun*> listed_runs(const BenchRuns& list, const Model& model,
                                           const std::vector<const ListedRun*>& shown) {
-  std::vector<const ListedRun*> listed = shown;  // what is ticked stands in the short list, whatever its age
+  std::vector<const ListedRun*> listed = shown;
   // What came with the program is offered however many runs there are.
   for (const bool bundled : {true, false})
     for (const ListedRun& r : model.runs)
@@ -202,6 +203,36 @@ std::vector<const ListedRun*> listed_runs(const BenchRuns& list, const Model& mo
           std::find(shown.begin(), shown.end(), &r) == shown.end())
         listed.push_back(&r);
   return listed;
+}
+
+// Each stays where it was listed first, so that nobody clicks what has just moved there: a tick moves none. What is new
+// comes first where it is ticked, else last; under the pointer always last.
+void keep_order(std::vector<const ListedRun*>& listed, const BenchRuns& list, RunOrder& order) {
+  std::ranges::stable_sort(listed, {}, [&](const ListedRun* r) -> std::ptrdiff_t {
+    const auto at = std::ranges::find(order.ids, r->run.id);
+    const bool first = at == order.ids.end() && !order.held && is_shown(list, r->run.id);
+    return first ? -1 : at - order.ids.begin();
+  });
+  order.ids.clear();
+  for (const ListedRun* r : listed) order.ids.push_back(r->run.id);
+}
+
+// Those of the short list: all that are ticked, whatever their age, and of the others the first. Under the pointer none
+// goes.
+std::vector<const ListedRun*> in_sight(const std::vector<const ListedRun*>& listed, const BenchRuns& list,
+                                       std::size_t few, RunOrder& order) {
+  const auto ticked = [&](const ListedRun* r) { return is_shown(list, r->run.id); };
+  const auto on = static_cast<std::size_t>(std::ranges::count_if(listed, ticked));
+  std::size_t room = few > on ? few - on : 0;
+  std::vector<const ListedRun*> lines;
+  for (const ListedRun* r : listed) {
+    const bool others = !ticked(r) && room > 0;
+    if (others) --room;
+    if (others || ticked(r) || (order.held && order.lines.contains(r->run.id))) lines.push_back(r);
+  }
+  order.lines.clear();
+  for (const ListedRun* r : lines) order.lines.insert(r->run.id);
+  return lines;
 }
 
 }  // namespace
@@ -234,21 +265,11 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
   predicted.on = is_shown(list, kPredictedRun) || shown.empty();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(3)));
   run_line(list, predicted, cache, commands);
-  std::size_t lines = cache.all_runs ? listed.size() : std::min(listed.size(), std::max(few, shown.size()));
   RunOrder& order = cache.run_order;
-  // Nothing moves under the pointer: a run that is ticked comes to its place when the pointer has left the list.
-  if (order.held) {
-    std::ranges::stable_sort(listed, {}, [&](const ListedRun* r) {
-      return std::ranges::find(order.ids, r->run.id) - order.ids.begin();  // what is new comes last
-    });
-    lines = std::clamp(order.lines, std::min(lines, listed.size()), listed.size());
-  }
-  order.ids.clear();
-  for (const ListedRun* r : listed) order.ids.push_back(r->run.id);
-  order.lines = lines;
+  keep_order(listed, list, order);
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  for (std::size_t i = 0; i < lines; ++i)
-    run_line(list, line_of(list, model, *listed[i], shown, high, cache), cache, commands);
+  for (const ListedRun* r : in_sight(listed, list, cache.all_runs ? listed.size() + shown.size() : few, order))
+    run_line(list, line_of(list, model, *r, shown, high, cache), cache, commands);
   order.held =
       ImGui::IsMouseHoveringRect(from, {from.x + ImGui::GetContentRegionAvail().x, ImGui::GetCursorScreenPos().y});
   ImGui::PopStyleVar();

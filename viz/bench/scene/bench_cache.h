@@ -32,11 +32,11 @@ struct BenchPointed {
   std::optional<std::int64_t> value;
 };
 
-// The lines of the list of runs, which stay where they are while the pointer is on one.
+// The list of runs: its order stays as long as the window is open, its lines as long as the pointer is on one.
 struct RunOrder {
-  std::vector<std::string> ids;
-  std::size_t lines = 0;  // that are in sight
-  bool held = false;
+  std::vector<std::string> ids;  // of all
+  std::set<std::string> lines;   // ids of those that are in sight
+  bool held = false;             // the pointer is on the list
 };
 
 // What viz/bench/runs/run_holds.h says of a run with so many rows.
