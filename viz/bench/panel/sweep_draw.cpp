@@ -29,16 +29,26 @@
 namespace attn {
 namespace {
 
-void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& commands) {
+// Where rows are shown a tick asks for the kernel as well: the strip then speaks of it, or says where it is. Untick,
+// and what had no answer is asked no longer.
+void tick(const KernelRow& row, bool on, const State& state, const Model& model, const BenchCache& cache,
+          Commands& commands) {
+  commands.push_back(SetSweep{with_kernel(state.document.sweep, row.id, on)});
+  const std::string id(row.id);
+  if (on && !shown_runs(state.document.runs, model).empty()) commands.push_back(ChooseBenchKernel{id});
+  if (!on && state.view.bench.kernel == id && cache.scene.verdict.kernel != id) commands.push_back(ChooseBenchKernel{});
+}
+
+void kernel_line(const KernelRow& row, const State& state, const Model& model, BenchCache& cache, Commands& commands) {
   const Style& s = style();
+  const SweepSpec& sweep = state.document.sweep;
   const auto& chosen = sweep.kernels;
   bool on = std::find(chosen.begin(), chosen.end(), row.id) != chosen.end();
   const std::string why_not = refusal(row, sweep);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(1), s.px(1)));
   const float side = ImGui::GetFrameHeight();
-  if (ImGui::Checkbox(fmt::format("##kernel_{}", row.id).c_str(), &on))
-    commands.push_back(SetSweep{with_kernel(sweep, row.id, on)});
+  if (ImGui::Checkbox(fmt::format("##kernel_{}", row.id).c_str(), &on)) tick(row, on, state, model, cache, commands);
   ImGui::PopStyleVar();
   // The rest of the line is as good a place to click as the box.
   const float left = at.x + side + s.px(7), name_at = left + s.px(31);
@@ -46,7 +56,7 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
   ImGui::SetCursorScreenPos({left, at.y});
   const float width = std::max(s.px(8), ImGui::GetContentRegionAvail().x);
   if (ImGui::InvisibleButton(fmt::format("name_{}", row.id).c_str(), {width, side}))
-    commands.push_back(SetSweep{with_kernel(sweep, row.id, !on)});
+    tick(row, !on, state, model, cache, commands);
   std::string help = fmt::format("{}: {}. {}", row.id, tr_of(row.title), tr_of(row.what));
   if (!row.teaches.empty()) help += "\n" + std::string(tr_of(row.teaches));
   if (!why_not.empty()) help += phrase("\nIt takes {}.", why_not);
@@ -79,15 +89,17 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
   }
 }
 
-void kernel_list(const SweepSpec& sweep, Commands& commands) {
+void kernel_list(const State& state, const Model& model, BenchCache& cache, Commands& commands) {
+  const SweepSpec& sweep = state.document.sweep;
   for (const Processor processor : {Processor::gpu, Processor::cpu}) {
     heading(processor == Processor::gpu ? tr("Next run: on a GPU") : tr("Next run: on the CPU"));
-    for (const KernelRow* row : kernels_on(processor, sweep.base.pass)) kernel_line(*row, sweep, commands);
+    for (const KernelRow* row : kernels_on(processor, sweep.base.pass))
+      kernel_line(*row, state, model, cache, commands);
     ImGui::Spacing();
   }
   if (sweep.own.empty()) return;
   heading(tr("Your own"));
-  for (const auto& kernel : sweep.own) kernel_line(*kernel, sweep, commands);
+  for (const auto& kernel : sweep.own) kernel_line(*kernel, state, model, cache, commands);
   ImGui::Spacing();
 }
 
@@ -317,7 +329,7 @@ void draw_sweep_panel(const State& state, const Model& model, BenchCache& cache,
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(8), s.px(3)));
     draw_run_list(state, model, cache, commands);
     ImGui::Separator();
-    kernel_list(state.document.sweep, commands);
+    kernel_list(state, model, cache, commands);
     ImGui::Separator();
     sweep_set_up(state, model, cache, commands);
     if (low) {

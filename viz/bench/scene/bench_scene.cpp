@@ -5,17 +5,14 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "kernels/base/dtype.h"
 #include "kernels/base/text.h"
-#include "kernels/ladder.h"
 #include "profiling/figures/baseline.h"
 #include "viz/bench/ladder/ladder.h"
-#include "viz/bench/sweep/sweep_choices.h"
+#include "viz/bench/scene/absent_kernel.h"
 #include "viz/bench/sweep/sweep_fields.h"
-#include "viz/draw/figure_text.h"
-#include "viz/state/run_words.h"
 
 namespace attn {
 namespace {
@@ -58,32 +55,6 @@ void set_ticks(BenchScene& scene) {
   }
 }
 
-// Why a kernel has none of these rows, where its types say so: "it takes f32 only, these rows are f16".
-std::string type_words(const std::string& kernel, const BenchSlice& slice) {
-  const auto row = find_kernel(kernel);
-  if (!row || slice.rows.empty()) return {};
-  SweepSpec theirs;
-  theirs.base.dtype = slice.rows.front()->key.problem.dtype;
-  const std::string only = refusal(**row, theirs);
-  return only.empty() ? only : phrase("it supports {}, but these rows are {}", only, name_of(theirs.base.dtype));
-}
-
-// Of a kernel that was chosen and that the strip cannot speak of.
-std::string absent_words(const State& state, const BenchScene& scene) {
-  const std::string& kernel = state.view.bench.kernel;
-  if (kernel.empty() || kernel == scene.verdict.kernel || scene.verdict.kernel.empty() || !scene.chosen) return {};
-  const Measurement* row = row_at(scene.slice, kernel, *scene.chosen);
-  if (row != nullptr && row->state == RowState::done) return {};
-  if (row != nullptr)
-    return phrase("{} has no time here: {}", kernel,
-                  sentence(row->reason.empty() ? std::string(name_of(row->state)) : row->reason));
-  const bool elsewhere =
-      std::ranges::any_of(scene.slice.rows, [&](const Measurement* m) { return m->key.kernel == kernel; });
-  const std::string where = elsewhere ? phrase("at {} = {}", scene.axis_letter, *scene.chosen) : tr("for this problem");
-  const std::string why = type_words(kernel, scene.slice);
-  return why.empty() ? phrase("{} has no row {}.", kernel, where) : phrase("{} has no row {}: {}.", kernel, where, why);
-}
-
 // What a filter leaves is never taken for all there is.
 void tell_of_filter(const ShownSlices& shown, BenchScene& scene) {
   if (scene.filter.empty() || shown.of == 0) return;
@@ -116,8 +87,6 @@ BenchScene bench_scene(const State& state, const Model& model, const BenchSwitch
   scene.charts = bench_charts(state, model, slices, switches);
   scene.table = bench_table(state, slices, scene.chosen, switches);
   scene.verdict = bench_verdict(state, model, scene.slice, scene.chosen, estimate_words);
-  if (const std::string absent = absent_words(state, scene); !absent.empty())
-    scene.verdict.reason.insert(0, absent + (scene.verdict.reason.empty() ? "" : "\n"));
   scene.beside.assign(slices.begin() + 1, slices.end());
   const std::string beside = beside_words(state, scene.slice, scene.beside, scene.chosen, scene.verdict.kernel);
   if (!beside.empty()) scene.verdict.reason += (scene.verdict.reason.empty() ? "" : "\n") + beside;
@@ -126,6 +95,10 @@ BenchScene bench_scene(const State& state, const Model& model, const BenchSwitch
       !recorded.empty())
     scene.verdict.reason += (scene.verdict.reason.empty() ? "" : "\n") + recorded;
   if (!unlike.empty()) scene.verdict.reason.insert(0, unlike + (scene.verdict.reason.empty() ? "" : "\n"));
+  AbsentKernel absent = absent_kernel(state, model, slices, scene.chosen, scene.verdict.kernel);
+  scene.verdict.answers = !absent.words.empty();
+  if (scene.verdict.answers) scene.verdict.reason.insert(0, absent.words + (scene.verdict.reason.empty() ? "" : "\n"));
+  scene.way = std::move(absent.way);
   if (!scene.slice.letter.empty() && !scene.slice.planned)
     scene.verdict.headline = phrase("Run {}: {}", scene.slice.letter, scene.verdict.headline);
   if (scene.chosen) {

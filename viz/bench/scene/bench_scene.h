@@ -19,6 +19,7 @@
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/runs/slice.h"
+#include "viz/bench/scene/absent_kernel.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 
@@ -119,6 +120,7 @@ struct BenchVerdict {
   std::string kernel;            // whose colour marks the strip; empty = none
   std::string headline, reason;  // the reason: lines, some with a lead ("Limit: ...")
   bool asks_for_run = false;     // that Run be pressed
+  bool answers = false;          // its first line is about a kernel that was asked for: never folded away
 };
 struct BenchTick {
   std::int64_t at = 0;
@@ -137,6 +139,7 @@ struct BenchScene {
   std::array<BenchChart, kBenchCharts> charts;
   BenchTable table;
   BenchVerdict verdict;
+  WayToKernel way;     // where the kernel that was asked for has no row here
   std::string filter;  // of the rows, as it stands in the state
 };
 

@@ -4,16 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
-#include <iterator>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "kernels/base/text.h"
 #include "viz/bench/panel/sweep_draw.h"
+#include "viz/bench/scene/absent_kernel.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
@@ -56,19 +54,17 @@ std::vector<const ListedRun*> offered(const State& state, const Model& model, Be
     runs.push_back(&r);
   }
   constexpr std::size_t kMost = 3;
-  const auto rank = [&](const ListedRun* r) {
-    return std::tuple(r->from == RunFrom::bundled, -static_cast<std::ptrdiff_t>(held(*r, cache).kernels),
-                      -std::ssize(r->run.rows));
-  };
-  std::ranges::stable_sort(runs, [&](const ListedRun* a, const ListedRun* b) { return rank(a) < rank(b); });
+  std::ranges::stable_sort(runs, [&](const ListedRun* a, const ListedRun* b) {
+    return opens_before(*a, held(*a, cache).kernels, *b, held(*b, cache).kernels);
+  });
   if (runs.size() > kMost) runs.resize(kMost);
   return runs;
 }
 
 // A button under the words: what can be looked at or set up.
 struct Offer {
-  std::string words, run;
-  const char* help;
+  std::string words, id, help;
+  Commands commands;
 };
 
 // The run whose rows are of another sweep than the one that is set up, where it can be set up.
@@ -78,10 +74,21 @@ const ListedRun* other_sweep(const Model& model, const BenchSlice& slice) {
   return run == nullptr || run->run.spec.empty() ? nullptr : run;
 }
 
+// To a kernel that was asked for and has no row here.
+Offer offer_of(const WayToKernel& way) {
+  Offer offer{way.words, "kernel", way.help, {}};
+  if (way.all_rows) offer.commands.push_back(FilterRows{""});
+  if (!way.run.empty()) offer.commands.push_back(ShowRun{way.run, true});
+  if (way.sweep) offer.commands.push_back(SetSweep{*way.sweep});
+  if (way.value) offer.commands.push_back(ChooseBenchValue{*way.value});
+  return offer;
+}
+
 std::vector<Offer> offers(const State& state, const Model& model, BenchCache& cache) {
   const bool charts = state.view.bench.page == BenchPage::charts;
   std::vector<Offer> all;
   if (!charts && !cache.scene.slice.planned) return all;
+  if (charts && !cache.scene.way.words.empty()) all.push_back(offer_of(cache.scene.way));
   for (const ListedRun* r : offered(state, model, cache)) {
     const std::string run = words_of(state.document.runs, r->run);
     const std::size_t n = held(*r, cache).kernels;
@@ -90,11 +97,15 @@ std::vector<Offer> offers(const State& state, const Model& model, BenchCache& ca
                    : r->from == RunFrom::here
                        ? plural(n, "Open the last run of {1}, {0} kernel", "Open the last run of {1}, {0} kernels", run)
                        : plural(n, "Open the run of {1}, {0} kernel", "Open the run of {1}, {0} kernels", run),
-                   r->run.id, tr("Shows this run's rows and sweep")});
+                   r->run.id,
+                   tr("Shows this run's rows and sweep"),
+                   {TakeSweepOf{r->run.id}}});
   }
   if (const ListedRun* other = charts ? other_sweep(model, cache.scene.slice) : nullptr; other != nullptr)
-    all.push_back({tr("Set up the sweep that these rows came from"), other->run.id,
-                   tr("Kernels, axis and problem of this run, on the left")});
+    all.push_back({tr("Set up the sweep that these rows came from"),
+                   other->run.id,
+                   tr("Kernels, axis and problem of this run, on the left"),
+                   {TakeSweepOf{other->run.id}}});
   return all;
 }
 
@@ -119,7 +130,8 @@ void draw_offers(const std::vector<Offer>& offers, ImVec2 at, float width, int r
     if (row >= rows) return;
     ImGui::SetCursorPos({at.x + x, at.y + s.px(kOffer) * static_cast<float>(row)});
     const std::string words = fitted_text(Face::text, 12, o.words, own - s.px(12));
-    if (toggle((words + "##offer_" + o.run).c_str(), true, o.help)) commands.push_back(TakeSweepOf{o.run});
+    if (toggle((words + "##offer_" + o.id).c_str(), true, o.help.c_str()))
+      commands.insert(commands.end(), o.commands.begin(), o.commands.end());
   });
 }
 
@@ -209,8 +221,8 @@ void pages(const State& state, const BenchCache& cache, Commands& commands) {
   }
 }
 
-// What the strip holds and how its rows are shared out: three in all, the chips' own among them, and the rest behind
-// "more".
+// What the strip holds and how its rows are shared out: three in all, the chips' own among them, four where a kernel
+// was asked for, and the rest behind "more".
 struct Strip {
   BenchVerdict verdict;
   TextRuns headline;
@@ -230,7 +242,8 @@ struct Strip {
 constexpr float kNarrow = 480;  // logical
 
 void share_rows(Strip& strip, bool open) {
-  const int rows = kStripLines - (strip.over ? 1 : 0) - (strip.offers.empty() ? 0 : 1);
+  const bool answers = strip.verdict.answers;
+  const int rows = kStripLines + (answers ? 1 : 0) - (strip.over ? 1 : 0) - (strip.offers.empty() ? 0 : 1);
   const int headline = lines_of(strip.headline, strip.room, strip.size);
   // Between a phone's edges it is whole: nothing else says what to press.
   const bool narrow = ImGui::GetMainViewport()->WorkSize.x < style().px(kNarrow);
@@ -238,7 +251,8 @@ void share_rows(Strip& strip, bool open) {
   int reason_rows = strip.low ? 0 : std::max(0, rows - headline);
   // No tip has the rest of its first line for a finger.
   const std::string_view first = std::string_view(strip.verdict.reason).substr(0, strip.verdict.reason.find('\n'));
-  if (by_touch() && reason_rows > 0) reason_rows = std::max(reason_rows, lines_of(line_runs(first), strip.wide, 13));
+  if (answers || (by_touch() && reason_rows > 0))
+    reason_rows = std::max(reason_rows, lines_of(line_runs(first), strip.wide, 13));
   const int offer_rows = flow(strip.offers, strip.wide, [](const Offer&, float, float, int) {});
   strip.can_fold = headline > most || offer_rows > 1 ||
                    !draw_reason(nullptr, {}, strip.wide, strip.verdict.reason, reason_rows, false).whole;
