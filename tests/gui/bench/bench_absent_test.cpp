@@ -126,5 +126,16 @@ TEST_F(AbsentKernelTest, AKernelOfTheOtherRunIsNotCalledMissing) {
   EXPECT_NE(words.find("In A, flash_mma takes "), std::string::npos) << words;
 }
 
+TEST_F(AbsentKernelTest, TheListOfKernelsSaysWhichRunsHaveOne) {
+  open_bundled();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "setup"));
+    ctx->MouseMove("name_flash_mma");
+    ctx->SleepNoSkip(1, 0.1F);
+  }));
+  const std::string words = drawn_words();
+  EXPECT_NE(words.find("Measured in h100-hopper, h100-ladder."), std::string::npos) << words;
+}
+
 }  // namespace
 }  // namespace attn

@@ -1,12 +1,14 @@
 #include "viz/bench/panel/sweep_draw.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cfloat>
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "imgui.h"
 #include "kernels/base/dtype.h"
@@ -39,6 +41,24 @@ void tick(const KernelRow& row, bool on, const State& state, const Model& model,
   if (!on && state.view.bench.kernel == id && cache.scene.verdict.kernel != id) commands.push_back(ChooseBenchKernel{});
 }
 
+// "Measured in h100-ladder, h100-hopper."
+std::string measured_words(const std::string& kernel, const State& state, const Model& model, BenchCache& cache) {
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string> runs;
+  std::size_t more = 0;
+  for (const ListedRun& r : model.runs) {
+    if (state.document.runs.removed.contains(r.run.id) || !held(r, cache).timed.contains(kernel)) continue;
+    if (runs.size() < kMost)
+      runs.push_back(words_of(state.document.runs, r.run));
+    else
+      ++more;
+  }
+  if (runs.empty()) return tr("Not measured in any listed run.");
+  const std::string all = fmt::format("{}", fmt::join(runs, ", "));
+  return more == 0 ? phrase("Measured in {}.", all)
+                   : plural(more, "Measured in {1} and {0} more run.", "Measured in {1} and {0} more runs.", all);
+}
+
 void kernel_line(const KernelRow& row, const State& state, const Model& model, BenchCache& cache, Commands& commands) {
   const Style& s = style();
   const SweepSpec& sweep = state.document.sweep;
@@ -60,6 +80,7 @@ void kernel_line(const KernelRow& row, const State& state, const Model& model, B
   std::string help = fmt::format("{}: {}. {}", row.id, tr_of(row.title), tr_of(row.what));
   if (!row.teaches.empty()) help += "\n" + std::string(tr_of(row.teaches));
   if (!why_not.empty()) help += phrase("\nIt takes {}.", why_not);
+  if (ImGui::IsItemHovered()) help += "\n" + measured_words(std::string(row.id), state, model, cache);
   tooltip(help);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float middle = at.y + side / 2;
