@@ -137,5 +137,17 @@ TEST_F(AbsentKernelTest, TheListOfKernelsSaysWhichRunsHaveOne) {
   EXPECT_NE(words.find("Measured in h100-hopper, h100-ladder."), std::string::npos) << words;
 }
 
+// The page of texts is not where figures come from.
+TEST_F(AbsentKernelTest, TheChipOfSourcesSaysThatItIsCode) {
+  open_bundled();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "strip"));
+    ctx->MouseMove("Sources");
+    ctx->SleepNoSkip(1, 0.1F);
+  }));
+  const std::string words = drawn_words();
+  EXPECT_NE(words.find("Source code of two kernels side by side"), std::string::npos) << words;
+}
+
 }  // namespace
 }  // namespace attn

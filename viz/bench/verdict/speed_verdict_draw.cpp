@@ -187,7 +187,7 @@ constexpr std::array kPages{
     Page{BenchPage::charts, marked("Charts"), marked("Four charts along the axis, and the table"), "F7"},
     Page{BenchPage::ladder, marked("Ladder"),
          marked("The rungs on one problem: what changed from rung to rung, and why"), "F7"},
-    Page{BenchPage::sources, marked("Sources"), marked("The sources of two rungs side by side")},
+    Page{BenchPage::sources, marked("Sources"), marked("Source code of two kernels side by side, with what changed")},
     Page{BenchPage::tiles, marked("Tiles"),
          marked("Every tile of the chosen kernel: which tiles fit, and how fast each is")},
     Page{BenchPage::ranks, marked("Ranks"), marked("When each rank of a ring computed, waited and sent")},
