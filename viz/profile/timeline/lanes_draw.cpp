@@ -13,13 +13,14 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/profile/timeline/ahead_draw.h"
 #include "viz/profile/timeline/scene/followed.h"
 
 namespace attn {
 namespace {
 
 // Logical pixels.
-constexpr float kLeastDrag = 4, kMarkArrow = 4, kMarkPad = 6;
+constexpr float kLeastDrag = 4, kMarkArrow = 4, kMarkPad = 6, kUnitGap = 8;
 
 // White over all, black in the light theme: the path from end to end, unbroken.
 void draw_path(ImDrawList* list, const Chart& chart) {
@@ -240,9 +241,9 @@ void draw_time_axis(ImDrawList* list, const Chart& chart, float top, Commands* c
   const Style& s = style();
   const ImU32 dim = colour(s.theme, Token::dim);
   const Box mark = commands == nullptr ? Box{} : draw_followed_mark(list, chart, top, *commands);
-  draw_text_in(list, {{chart.plot.min.x - s.px(40), top}, {chart.plot.min.x - s.px(8), top + s.px(kTimeAxis)}},
+  draw_text_in(list, {{chart.plot.min.x - s.px(40), top}, {chart.plot.min.x - s.px(kUnitGap), top + s.px(kTimeAxis)}},
                Align::right, Face::mono, 11, dim, "µs");
-  float taken = chart.plot.min.x - s.px(8);
+  float taken = chart.plot.min.x - s.px(kUnitGap) - s.px(2);  // a single digit has room at the plot's edge
   for (const TimelineTick& tick : chart.scene.ticks) {
     const float x = chart.x_of(tick.at), half = text_width(Face::mono, 11, tick.text) / 2;
     list->AddLine({x, chart.plot.min.y}, {x, chart.plot.max.y}, faded(colour(s.theme, Token::line), 0.7F), s.px(1));

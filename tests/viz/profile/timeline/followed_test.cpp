@@ -103,5 +103,33 @@ TEST(Ticks, AreMicrosecondsAtEveryZoom) {
   }
 }
 
+// Where the lower window begins before its block: zero is 0, and every label is on its own moment.
+TEST(Ticks, OfTwoRecordingsHaveNoNegativeZero) {
+  const TimelinesView all = bundled_timelines({"h100-timeline", "h100-turns-timeline"});
+  std::size_t pairs = 0, zeros = 0;
+  for (const auto& above : all.all) {
+    PipelineScene s = timeline_scene(above, all, above->kernel);
+    for (const PipelineScene::Choice& c : std::vector(s.choices)) {
+      if (!c.may_be_beside) continue;
+      put_beside(s, c.id, all);
+      ASSERT_NE(s.beside, nullptr);
+      ProfileView view;
+      view.time_to_ns = static_cast<std::int64_t>(std::ceil(static_cast<double>(s.length) * s.ns_a_clock));
+      show_part(s, view);
+      ++pairs;
+      for (const PipelineScene* const half : {static_cast<const PipelineScene*>(&s), s.beside.get()}) {
+        for (const TimelineTick& tick : half->ticks) {
+          const double us = std::stod(tick.text);
+          EXPECT_NEAR(us, static_cast<double>(tick.at) * half->ns_a_clock * 1e-3, 2e-3) << tick.text;
+          EXPECT_EQ(tick.text.starts_with('-'), us < 0) << tick.text << " of " << id_of(*above) << " " << c.id;
+          zeros += us == 0;
+        }
+      }
+    }
+  }
+  EXPECT_GT(pairs, 40U);
+  EXPECT_GT(zeros, 20U);
+}
+
 }  // namespace
 }  // namespace attn

@@ -25,9 +25,10 @@ void set_ticks(PipelineScene& s) {
   for (const double more : {2.0, 2.5, 2.0})
     if (span / step > 9) step *= more;
   const int digits = step >= 1000 ? 0 : step >= 100 ? 1 : step >= 10 ? 2 : 3;
-  for (double at = std::ceil(first_ns / step) * step; at <= last_ns && s.ticks.size() < 20; at += step)
-    s.ticks.push_back(
-        {static_cast<std::int64_t>(std::llround(at / s.ns_a_clock)), fmt::format("{:.{}f}", at * 1e-3, digits)});
+  // Of whole steps, so that nothing is left of their sum; + 0.0: zero has no sign.
+  for (double n = std::ceil(first_ns / step); n * step <= last_ns && s.ticks.size() < 20; ++n)
+    s.ticks.push_back({static_cast<std::int64_t>(std::llround(n * step / s.ns_a_clock)),
+                       fmt::format("{:.{}f}", n * step * 1e-3 + 0.0, digits)});
 }
 
 bool path_is_seen(const PipelineScene& s) {
