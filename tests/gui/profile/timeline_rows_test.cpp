@@ -16,6 +16,7 @@
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/profile/profile_fixture.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/theme.h"
 #include "viz/profile/timeline/scene/key_entries.h"
 #include "viz/profile/timeline/scene/shown_part.h"
 #include "viz/profile/timeline/scene/timeline_scene.h"
@@ -207,6 +208,19 @@ bool expect_in_slot(const DrawnText::Place& p, const std::vector<SlotRow>& slots
   return true;
 }
 
+// Of a half drawn in `plot`: where both are aligned, if that is in sight, and where one is done with as many tiles.
+std::vector<float> dotted_lines(const PipelineScene& scene, bool upper, const ImRect& plot) {
+  const PipelineScene& half = upper ? scene : *scene.beside;
+  const auto x_of = [&](std::int64_t at) {
+    return plot.Min.x + plot.GetWidth() * static_cast<float>(static_cast<double>(at - half.from) /
+                                                             static_cast<double>(half.to - half.from));
+  };
+  std::vector<float> lines;
+  if (const auto a = alignment_of(scene); a && a->in_sight) lines.push_back(x_of(upper ? a->above : a->below));
+  if (const auto a = ahead_of(scene)) lines.push_back(x_of(upper ? a->above : a->below));
+  return lines;
+}
+
 // Of every pair: no letter, figure or tick lies on a dotted line, and a ring's letters lie within their slots, clear of
 // the path at the top and the lower edge.
 TEST_F(TimelineRowsTest, OfTwoRecordingsNoTextIsCrossedAndNoneLeavesItsSlot) {
@@ -232,15 +246,7 @@ TEST_F(TimelineRowsTest, OfTwoRecordingsNoTextIsCrossedAndNoneLeavesItsSlot) {
           const ImRect above = ctx->ItemInfo("timeline_lanes").RectFull,
                        below = ctx->ItemInfo("timeline_beside").RectFull;
           for (const auto& [plot, half] : {std::pair(above, &scene), std::pair(below, scene.beside.get())}) {
-            const auto x_of = [&](std::int64_t at) {
-              return plot.Min.x + plot.GetWidth() * static_cast<float>(static_cast<double>(at - half->from) /
-                                                                       static_cast<double>(half->to - half->from));
-            };
-            const bool upper = half == &scene;
-            std::vector<float> lines;
-            if (const auto a = alignment_of(scene); a && a->in_sight)
-              lines.push_back(x_of(upper ? a->above : a->below));
-            if (const auto a = ahead_of(scene)) lines.push_back(x_of(upper ? a->above : a->below));
+            const std::vector<float> lines = dotted_lines(scene, half == &scene, plot);
             for (const DrawnText::Place& p : all.places()) {
               if (p.left < plot.Min.x || p.top < plot.Min.y - 18 || p.bottom > plot.Max.y || p.right <= p.left)
                 continue;
@@ -259,6 +265,82 @@ TEST_F(TimelineRowsTest, OfTwoRecordingsNoTextIsCrossedAndNoneLeavesItsSlot) {
   EXPECT_GT(pairs, 60U);
   EXPECT_GT(crossed, 360 / every);
   EXPECT_GT(letters, 2400 / every);
+}
+
+ChooseTimeSpan whole_of(const PipelineScene& s) {
+  return {0, static_cast<std::int64_t>(std::ceil(static_cast<double>(s.length) * s.ns_a_clock))};
+}
+
+// How a dotted line and the level parts of the path that it crosses follow one another in what is drawn.
+struct Crossing {
+  int last_dot = -1;                 // vertex
+  std::vector<int> path_parts = {};  // their first vertices
+};
+Crossing drawn_at(const ImDrawList& list, float line, const ImRect& plot) {
+  const ImVec2 fill = ImGui::GetDrawListSharedData()->TexUvWhitePixel;
+  const ImU32 ink = colour_of(Token::text);
+  Crossing found;
+  for (int n = 0; n + 3 < list.VtxBuffer.Size; ++n) {
+    const ImDrawVert &v = list.VtxBuffer[n], &far = list.VtxBuffer[n + 2];
+    if (v.col != ink || v.pos.y < plot.Min.y + 2 || v.pos.y > plot.Max.y - 2) continue;
+    const bool filled = v.uv.x == fill.x && v.uv.y == fill.y;
+    if (!filled && std::fabs(v.pos.x - line) < 2) found.last_dot = n;
+    // Corner to corner of a rectangle.
+    const bool level = filled && far.col == ink && far.pos.y - v.pos.y > 0 && far.pos.y - v.pos.y < 3;
+    if (level && v.pos.x < line - 3 && far.pos.x > line + 3) found.path_parts.push_back(n);
+  }
+  return found;
+}
+
+TEST_F(TimelineRowsTest, ThePathIsUnbrokenWhereADottedLineCrossesIt) {
+  open(1440, 900);
+  std::size_t crossed = 0, n = 0;
+  for (const auto& t : timelines().all) {
+    PipelineScene scene = timeline_scene(t, timelines(), t->kernel);
+    for (const PipelineScene::Choice& c : std::vector(scene.choices)) {
+      if (!c.may_be_beside || n++ % (test::asked("ATTNSCOPE_SANITIZED") ? 30 : 6) != 0) continue;
+      put_beside(scene, c.id, timelines());
+      for (const ChooseTimeSpan& span : {ChooseTimeSpan{}, whole_of(scene)}) {
+        window->controller().update({ChooseTimeline{id_of(*t)}, CompareTimeline{c.id}, span});
+        window->draw_frames(3);
+        show_part(scene, window->state().view.profile);
+        EXPECT_TRUE(window->run([&](Ctx* ctx) {
+          ctx->SetRef(child("profile_timeline"));
+          for (const bool upper : {true, false}) {
+            const ImRect plot = ctx->ItemInfo(upper ? "timeline_lanes" : "timeline_beside").RectFull;
+            for (const float line : dotted_lines(scene, upper, plot)) {
+              const Crossing at = drawn_at(*child("profile_timeline")->DrawList, line, plot);
+              EXPECT_GE(at.last_dot, 0) << id_of(*t) << " " << c.id << " at " << line;
+              for (const int part : at.path_parts) EXPECT_GT(part, at.last_dot) << id_of(*t) << " " << c.id;
+              crossed += at.path_parts.size();
+            }
+          }
+        }));
+      }
+    }
+  }
+  EXPECT_GT(crossed, test::asked("ATTNSCOPE_SANITIZED") ? 2U : 10U);
+}
+
+// Also where the window begins with the block, at the plot's left edge.
+TEST_F(TimelineRowsTest, TheAxesOfTwoWholeBlocksBothHaveTheirZero) {
+  open(1440, 900);
+  window->controller().update(
+      {ChooseTimeline{"d4b6cc2b-82e1"}, CompareTimeline{"fb866afa-a2a8"}, ChooseTimeSpan{0, 18150}});
+  window->draw_frames(4);
+  const DrawnText all;
+  window->draw_frames(1);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(child("profile_timeline"));
+    for (const char* const plot : {"timeline_lanes", "timeline_beside"}) {
+      const ImRect box = ctx->ItemInfo(plot).RectFull;
+      std::vector<std::string> labels;
+      for (const DrawnText::Place& p : all.places())
+        if (p.top >= box.Min.y - 18 && p.bottom <= box.Min.y && p.left > box.Min.x - 20) labels.push_back(p.text);
+      EXPECT_EQ(std::ranges::count(labels, "0"), 1) << plot;
+      EXPECT_EQ(std::ranges::count(labels, "-0"), 0) << plot;
+    }
+  }));
 }
 
 TEST_F(TimelineRowsTest, TheMarkAtTheAxisLeadsToTheKeyTileThatIsFollowed) {

@@ -265,6 +265,7 @@ void draw_chart(ImDrawList* list, const Chart& chart, float left) {
   for (std::size_t n = 0; n < chart.rows.size(); ++n)
     if (seen(n)) draw_row(list, chart, rows[n], chart.rows[n]);
   draw_idle(list, chart);
+  draw_dotted(list, chart);
   draw_path(list, chart);
   draw_releases(list, chart);
   for (std::size_t n = 0; n < chart.rows.size(); ++n)

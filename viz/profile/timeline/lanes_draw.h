@@ -16,7 +16,7 @@ Chart chart_at(const PipelineScene& scene, ImVec2 left_top, float right, const R
 // Its unit left of it; at an edge where the followed key tile is, if it is out of sight: a click goes there. Null: that
 // is not said.
 void draw_time_axis(ImDrawList* list, const Chart& chart, float top, Commands* commands);
-// Names from `left` on, rows, path, arrows, letters.
+// Names from `left` on, rows, dotted lines, over them the unbroken path, arrows, letters.
 void draw_chart(ImDrawList* list, const Chart& chart, float left);
 
 float overview_height(const PipelineScene& scene);

@@ -313,8 +313,6 @@ void draw_two(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float rig
   const float taken = draw_half_name(list, *scene.beside, lower, tr("Below"), scene.beside_label);
   draw_time_axis(list, below, lower.max.y, nullptr);
   draw_chart(list, below, at.x);
-  draw_dotted(list, above);
-  draw_dotted(list, below);
   if (const auto ahead = ahead_of(scene))
     draw_ahead(list, {above, below}, *ahead, {{taken, lower.min.y}, lower.max}, ahead_words(scene, *ahead));
   point_below(list, below);
