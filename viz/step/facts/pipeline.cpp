@@ -8,7 +8,6 @@
 
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
-#include "kernels/orders/hopper/derived.h"
 #include "kernels/orders/hopper/moments.h"
 #include "kernels/orders/hopper/names.h"
 #include "viz/draw/hands.h"
@@ -24,7 +23,6 @@ const HopperNames& names() {
 }
 
 constexpr std::size_t kNoNode = 99;
-constexpr double kUsOfNs = 1e-3;
 
 // A state that lanes are in, and where it stands in the loop: what follows the words "consumer 0". A token stands at
 // the node that its step tells of, and goes on with the lane's next step.
@@ -336,32 +334,6 @@ Loop consumer_loop() {
   loop.title = tr("Consumers");
   loop.what = tr("two warpgroups run the same loop");
   return loop;
-}
-
-PipelineNote pipeline_note(const Recording& rec) {
-  const auto& block = orders::hopper::followed_block(rec.options);
-  const auto& recorded = orders::hopper::recorded_block();
-  const auto followed = orders::hopper::followed_by(rec.options);
-  const auto us = [](const orders::hopper::RecordedBlock& b) { return b.clocks * b.ns_a_clock * kUsOfNs; };
-  PipelineNote note;
-  note.source =
-      phrase("{} on {}: step {}, L {}, D {}, one block", block.kernel, block.device, block.step, block.L, block.D);
-  if (followed == orders::hopper::Followed::no_turns)
-    note.source = phrase("{}, no turns: {:.1f} µs, with turns {:.1f}", note.source, us(block), us(recorded));
-  if (rec.key_tiles() < block.key_tiles)
-    note.source = phrase("{}; the first {} of its {} key tiles", note.source, rec.key_tiles(), block.key_tiles);
-  if (followed == orders::hopper::Followed::one_slot)
-    note.derived = tr("Replayed with the recorded durations: one slot each for K and V.");
-  else if (followed == orders::hopper::Followed::late_load)
-    note.derived =
-        tr("Replayed with the recorded durations: K of the third key tile is requested only when a consumer waits "
-           "for it.");
-  else
-    return note;
-  const double of_recorded = block.clocks * recorded.ns_a_clock * kUsOfNs;
-  note.outcome = phrase("{:.1f} µs instead of {:.1f}, {:.0f} % longer.", of_recorded, us(recorded),
-                        100 * (static_cast<double>(block.clocks) / recorded.clocks - 1));
-  return note;
 }
 
 PipelineView pipeline_view(const Recording& rec, EventIndex e) {

@@ -60,8 +60,13 @@ struct LaneRow {
 
 struct PipelineNote {
   std::string source;   // what was recorded where
+  std::string brief;    // the same without the GPU's name
   std::string derived;  // what was changed; empty: it is as it was recorded
-  std::string outcome;  // what that does to the block's time
+  std::string outcome;  // what a change does to the block's time; empty: nothing was changed
+};
+// What a line holds of a note: the figure before the source. Both empty: that it was derived alone.
+struct NoteForm {
+  std::string told, source;
 };
 
 struct PipelineView {
@@ -76,6 +81,10 @@ struct PipelineView {
 
 PipelineView pipeline_view(const Recording& rec, EventIndex e);
 PipelineNote pipeline_note(const Recording& rec);
+// What a note tells before its source: what was changed, and what that does.
+std::string told_words(const PipelineNote& note);
+// Of one line, the longest first: the GPU's name goes first, then the source, then what was changed; the figure stays.
+std::vector<NoteForm> note_forms(const PipelineNote& note);
 Loop consumer_loop();  // its name and what it is alone
 // The step that began last at a moment; of the same head.
 EventIndex step_at(const PipelineView& view, std::int32_t clock);

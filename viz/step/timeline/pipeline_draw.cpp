@@ -13,11 +13,13 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/step/timeline/pipeline_note_draw.h"
 
 namespace attn {
 namespace {
 
 constexpr float kNode = 24, kToken = 18, kArrow = 14, kHeadLine = 16, kHeadText = 13;  // logical
+constexpr float kTurn = 10, kTokenPad = 6;  // of a loop's ends from their arrows; of a token's words from its edge
 constexpr int kMostHeadLines = 2;
 constexpr float kRow = 196, kTwoRows = 388, kCardPad = 16;  // of a card
 
@@ -277,45 +279,7 @@ void draw_loop(const Box& in, const Loop& loop, const char* id, bool by_lane, in
 
 // ---- the card
 
-std::string derived_words(const PipelineNote& note) {
-  return note.outcome.empty() ? note.derived : note.derived + " " + note.outcome;
-}
-
-constexpr float kNote = 12, kNoteLine = 18, kBeforeNote = 16;  // logical
-constexpr int kMostNoteLines = 8;
-
-float derived_width() {
-  return text_width(Face::bold, kNote, tr("derived")) + style().px(10 + 8);
-}
-
-// What was derived and where the rest was recorded, in as many lines as it takes. Returns its height.
-float draw_note(ImDrawList* list, ImVec2 at, float width, const PipelineView& view, bool draw) {
-  const float top = at.y;
-  if (!view.note.derived.empty()) {
-    if (draw) draw_derived(list, {at.x, at.y - style().px(1)}, kNote);
-    const float tag = derived_width();
-    at.y += draw_paragraph(list, {at.x + tag, at.y}, width - tag, kNote, {word(derived_words(view.note), Token::text)},
-                           kMostNoteLines, draw);
-  }
-  at.y += draw_paragraph(list, at, width, kNote, {word(view.note.source)}, kMostNoteLines, draw);
-  return at.y - top;
-}
-
-// In one line, cut where it has no room.
-void draw_note_line(ImDrawList* list, const Box& in, const PipelineView& view) {
-  const Style& s = style();
-  float left = in.min.x;
-  if (!view.note.derived.empty()) {
-    left = draw_derived(list, {left, in.min.y - s.px(1)}, kNote) + s.px(8);
-    const std::string words = derived_words(view.note);
-    draw_text(list, {left, in.min.y}, Face::text, kNote, colour_of(Token::text),
-              fitted_text(Face::text, kNote, words, in.max.x - left));
-    left += text_width(Face::text, kNote, words) + s.px(8);
-  }
-  if (left < in.max.x)
-    draw_text(list, {left, in.min.y}, Face::text, kNote, colour_of(Token::dim),
-              fitted_text(Face::text, kNote, view.note.source, in.max.x - left));
-}
+constexpr float kNoteLine = 18, kBeforeNote = 16;  // logical
 
 // How a card holds its loops: side by side, or in a narrow one the consumers below the others; its note in one line,
 // or where there is height in a narrow one as long as it is.
@@ -347,7 +311,7 @@ CardForm form_of(const PipelineView& view, float width, float most) {
   constexpr float kLeastRow = 660;
   if (width >= kOneLine) return wide_form(width);
   const Style& s = style();
-  const float note = draw_note(nullptr, {0, 0}, s.px(width - 2 * kCardPad), view, false);
+  const float note = draw_note(nullptr, {0, 0}, s.px(width - 2 * kCardPad), view.note, false);
   const float more = std::max(0.0F, note / s.scale + 4 - kNoteLine);
   if (width < kLeastRow && most >= kTwoRows + more) return {true, kMostHeadLines, note, false, kTwoRows + more};
   if (most >= kRow + kHeadLine + more) return {false, 1, note, false, kRow + kHeadLine + more};
@@ -389,25 +353,11 @@ std::array<LoopPlace, 3> loops_in(const Box& in, const PipelineView& view, const
   return places;
 }
 
-// At the right of a loop's head, as much as has room there: of what was derived at least that it was.
+// At the right of a loop's head.
 void draw_note_beside(ImDrawList* list, const LoopPlace& place, const PipelineNote& note) {
-  constexpr float kLeast = 120;  // logical
   const Style& s = style();
-  const bool derived = !note.derived.empty();
-  const float tag = derived ? derived_width() : 0, top = place.box.min.y + s.px(1);
-  const float room = place.box.width() - head_width(*place.loop) - s.px(kBeforeNote) - tag;
-  const std::vector<std::string> forms =
-      derived ? std::vector<std::string>{derived_words(note), note.outcome, ""} : std::vector<std::string>{note.source};
-  const auto fits =
-      std::ranges::find_if(forms, [&](const std::string& f) { return text_width(Face::text, kNote, f) <= room; });
-  if (fits == forms.end() && room < s.px(kLeast)) return;
-  const std::string words = fits == forms.end() ? fitted_text(Face::text, kNote, forms.back(), room) : *fits;
-  const float left = place.box.max.x - text_width(Face::text, kNote, words);
-  if (derived) draw_derived(list, {left - tag, top - s.px(1)}, kNote);
-  draw_text(list, {left, top}, Face::text, kNote, colour_of(derived ? Token::text : Token::dim), words);
-  ImGui::SetCursorScreenPos({left - tag, top});
-  ImGui::InvisibleButton("##pipeline_note", {place.box.max.x - left + tag, s.px(kHeadLine)});
-  tooltip(derived ? derived_words(note) + "\n" + note.source : note.source);
+  const float left = place.box.min.x + head_width(*place.loop) + s.px(kBeforeNote), top = place.box.min.y + s.px(1);
+  draw_note_line(list, {{left, top}, {place.box.max.x, top + s.px(kHeadLine)}}, note, Align::right);
 }
 
 }  // namespace
@@ -431,16 +381,16 @@ void draw_pipeline_card(const Box& box, const PipelineView& view, Commands& comm
   Box in{{box.min.x + s.px(kCardPad), box.min.y + s.px(10)}, {box.max.x - s.px(kCardPad), box.max.y - s.px(8)}};
   const CardForm form = form_of(view, box.width() / s.scale, box.height() / s.scale + 0.5F);
   if (form.note > 0) {
-    draw_note(list, {in.min.x, in.max.y - form.note}, in.width(), view, true);
+    draw_note(list, {in.min.x, in.max.y - form.note}, in.width(), view.note, true);
     in.max.y -= form.note + s.px(4);
   } else if (!form.in_head && in.height() >= s.px(150)) {
-    draw_note_line(list, {{in.min.x, in.max.y - s.px(14)}, in.max}, view);
+    draw_note_line(list, {{in.min.x, in.max.y - s.px(14)}, in.max}, view.note, Align::left);
     in.max.y -= s.px(kNoteLine);
   }
   std::array<LoopPlace, 3> places = loops_in(in, view, form);
   Loop consumers = view.consumers;
   places.back().loop = &consumers;
-  if (form.in_head && !view.note.derived.empty()) consumers.what.clear();  // the note has its place
+  if (form.in_head && !told_words(view.note).empty()) consumers.what.clear();  // the note has its place
   for (const LoopPlace& place : places)
     draw_loop(place.box, *place.loop, place.id, place.loop == &consumers, place.lines, commands);
   if (form.in_head) draw_note_beside(list, places.back(), view.note);

@@ -20,7 +20,4 @@ void draw_pipeline_card(const Box& box, const PipelineView& view, Commands& comm
 // Where it is pressed or dragged leads to the step of that moment. Without `future` it ends at this step.
 void draw_pipeline_lanes(const Box& box, const PipelineView& view, bool future, Commands& commands);
 
-// What was not recorded says so, wherever it is drawn. Returns where it ends.
-float draw_derived(ImDrawList* list, ImVec2 at, float size);
-
 }  // namespace attn

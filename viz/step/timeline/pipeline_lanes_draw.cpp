@@ -12,6 +12,7 @@
 #include "kernels/base/text.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/step/timeline/pipeline_note_draw.h"
 
 namespace attn {
 namespace {
@@ -215,15 +216,6 @@ std::string span_words(const PipelineView& view, const LaneRow& row, const LaneS
 }
 
 }  // namespace
-
-float draw_derived(ImDrawList* list, ImVec2 at, float size) {
-  const Style& s = style();
-  const std::string words = tr("derived");
-  const Box tag{at, {at.x + text_width(Face::bold, size, words) + s.px(10), at.y + line_height(size)}};
-  draw_dashed(list, tag, colour_of(Token::text));
-  draw_text_in(list, tag, Align::centre, Face::bold, size, colour_of(Token::text), words);
-  return tag.max.x;
-}
 
 void draw_pipeline_lanes(const Box& box, const PipelineView& view, bool future, Commands& commands) {
   const Style& s = style();

@@ -220,9 +220,28 @@ TEST(PipelineView, ABlockWithoutTurnsIsRecordedAndNobodyWaitsForOne) {
   const PipelineView view = pipeline_view(without, 0);
   EXPECT_EQ(view.note.derived, "");
   EXPECT_NE(view.note.source.find("step 2"), std::string::npos) << view.note.source;
-  EXPECT_NE(view.note.source.find("no turns: 20.8 µs, with turns 20.1"), std::string::npos) << view.note.source;
+  EXPECT_EQ(told_words(view.note), "No turns: 20.8 µs, with turns 20.1.");
   EXPECT_EQ(view.rows.size(), pipeline_view(with, 0).rows.size());
   EXPECT_NE(view.length, pipeline_view(with, 0).length);
+}
+
+// The figure comes first and stays: the GPU's name goes before the source, the source before what was changed.
+TEST(PipelineView, ANotesShorterFormsKeepItsFigure) {
+  for (const std::int64_t pipeline : {1, 2, 3, 4}) {
+    const PipelineNote note = pipeline_note(recorded(32, pipeline));
+    const std::vector<NoteForm> forms = note_forms(note);
+    ASSERT_GE(forms.size(), 2U);
+    const auto size = [](const NoteForm& f) { return f.told.size() + f.source.size(); };
+    for (std::size_t n = 1; n < forms.size(); ++n) EXPECT_LT(size(forms[n]), size(forms[n - 1])) << pipeline << n;
+    EXPECT_NE(forms[0].source.find("H100"), std::string::npos);
+    EXPECT_EQ(forms[1].source.find("H100"), std::string::npos);
+    EXPECT_NE(forms[1].source.find("flash_hopper: step "), std::string::npos) << forms[1].source;
+    const bool changed = pipeline != 1;
+    std::size_t with_figure = 0;
+    for (const NoteForm& f : forms) with_figure += f.told.find("20.1") != std::string::npos;
+    // Where it was derived, the last form is the tag alone.
+    EXPECT_EQ(with_figure, changed ? forms.size() - (note.derived.empty() ? 0 : 1) : 0) << pipeline;
+  }
 }
 
 // With and without turns, and derived: what a slot holds has landed before anybody reads it, and is let go at the end.
