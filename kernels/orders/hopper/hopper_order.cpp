@@ -65,9 +65,9 @@ OrderPhase keys_landed(const HopperNames& n) {
 }
 
 OrderPhase values_landed(const HopperNames& n) {
-  OrderPhase p = by_consumer(n.issue_o, "[V|{j}] has landed; [O|{i}] goes to the tensor cores",
-                             "They multiply [P|{j}] by [V|{j}] and add the product to the registers of [O|{i}]. Until "
-                             "they finish, [O|{i}] has no numbers to read.");
+  OrderPhase p = by_consumer(n.issue_o, "[V|{j}] has landed; [O|{j}] goes to the tensor cores",
+                             "They multiply [P|{j}] by [V|{j}] and add the product to the registers of [O]. Until they "
+                             "finish, [O] has no numbers to read.");
   p.after = p.loads = p.brings = {Slot::v};
   return p;
 }
@@ -127,7 +127,7 @@ OrderRow hopper_order(OrderNames& names) {
       by_consumer(n.wait_v, "[P|{j}] is done; the consumer waits for [V|{j}]",
                   "[P|{j}] stays in its registers: the tensor cores take it from there."),
       values_landed(n),
-      by_consumer(n.wait_o, "[O|{i}] is in flight", "Until the tensor cores finish, [O|{i}] has no numbers to read."),
+      by_consumer(n.wait_o, "[O|{j}] is in flight", "Until the tensor cores finish, [O] has no numbers to read."),
       on_chip::output(),
       normalise(),
       store};

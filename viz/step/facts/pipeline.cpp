@@ -84,9 +84,10 @@ TextRuns with_tile(std::string_view text, std::int32_t tile, Ink ink) {
   return runs;
 }
 
-// As the papers number them: Q and O by their rows' tile, all else by its key tile.
+// As in Profile's timeline: Q by its rows' tile, all else by its key tile, O too where a key tile's product is added to
+// it; what is stored has no number.
 std::int32_t tile_of_letter(std::string_view letter, const EventId& id) {
-  return letter == "Q" || letter == "O" ? id.i : id.j;
+  return letter == "Q" ? id.i : id.j;
 }
 
 LoopNode loop_node(std::string_view sentence, std::string_view text, Ink ink, bool waits, std::string_view brief = "") {
