@@ -80,7 +80,7 @@ void draw_loop_arrows(ImDrawList* list, std::span<const Box> places) {
       along = {right ? 1.0F : -1.0F, 0};
     } else {
       // Down at the right end, up at the left one.
-      const float x = down ? std::min(a.max.x, b.max.x) - s.px(10) : std::max(a.min.x, b.min.x) + s.px(10);
+      const float x = down ? std::min(a.max.x, b.max.x) - s.px(kTurn) : std::max(a.min.x, b.min.x) + s.px(kTurn);
       from = {x, down ? a.max.y + off : a.min.y - off};
       to = {x, down ? b.min.y - off : b.max.y + off};
       along = {0, down ? 1.0F : -1.0F};
@@ -153,7 +153,7 @@ TextRuns token_words(const LoopToken& token, TokenForm form) {
   return words;
 }
 float token_width(const LoopToken& token, TokenForm form, bool low) {
-  return runs_width(token_words(token, form), low ? 11 : 12) + style().px(low ? 8 : 12);
+  return runs_width(token_words(token, form), low ? 11 : 12) + style().px(low ? 8 : 2 * kTokenPad);
 }
 
 // Above a node, or below it. A slot says what it holds, and leads to where that came.
@@ -175,6 +175,23 @@ void draw_token(const Box& place, const LoopToken& token, TokenForm form, const 
   if (pressed && token.leads_to) commands.push_back(GoToEvent{*token.leads_to});
   if (ImGui::IsItemHovered()) draw_outline(list, place, colour_of(Token::text), 1, 4);
   tooltip(token.tip, true);
+}
+
+// Of a loop of two rows: its arrow down at the right end, and the one up at the left one.
+struct TurnArrows {
+  float up, down;  // x
+};
+TurnArrows turn_arrows(std::span<const Box> places) {
+  const std::size_t above = (places.size() + 1) / 2;
+  return {std::max(places.front().min.x, places.back().min.x) + style().px(kTurn),
+          std::min(places[above - 1].max.x, places[above].max.x) - style().px(kTurn)};
+}
+
+// Where a token between the rows begins: as far from those arrows as its words are from its edge.
+float beside_arrows(float left, float width, const TurnArrows& at) {
+  const float gap = style().px(kTokenPad), middle = (at.up + at.down) / 2;
+  if (left < middle) left = std::max(left, std::min(at.up + gap, middle));
+  return left + width > middle ? std::min(left, std::max(at.down - gap, middle) - width) : left;
 }
 
 // Tokens of one node side by side, centred. A consumer's stand above or below by its number, so that two never meet.
@@ -205,6 +222,7 @@ void draw_tokens(const Loop& loop, std::span<const Box> places, const char* id, 
       const float top = up ? places[n].min.y - s.px(height + off) : places[n].max.y + s.px(off);
       float w = token_width(*t, form, low) * squeeze, left = x;
       if (by_lane) left = std::clamp(places[n].centre().x - w / 2, in.min.x, std::max(in.min.x, in.max.x - w));
+      if (by_lane && !low && up != (n < above)) left = beside_arrows(left, w, turn_arrows(places));
       draw_token({{left, top}, {left + w, top + s.px(height)}}, *t, form,
                  fmt::format("##{}_token_{}", id, t - loop.tokens.data()), commands);
       x += w + s.px(4) * squeeze;
