@@ -132,7 +132,7 @@ std::string charts_chip_words(const Recording& rec) {
 void draw_charts_chip(const ChartCard& card, const SideBySideView& view, const Box& strip, const Box& all,
                       float bottom) {
   Box box;
-  if (chip_button("##charts_chip", charts_chip_words(view.rec), {strip.max.x, strip.min.y + style().px(kChipTop)}, box))
+  if (chip_button("##charts_chip", charts_chip_words(view.rec), {strip.max.x, strip.min.y + chip_top(strip)}, box))
     ImGui::OpenPopup("##charts_popup");
   if (side_by_side_of(view.rec).card != nullptr) return draw_card_popup(view, box, strip, all, bottom);
   draw_charts_popup(card, box, strip, all, bottom, !view.ui.hidden.traffic);

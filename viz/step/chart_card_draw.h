@@ -34,7 +34,6 @@ constexpr float kSentenceAndRow = 1080;
 float fragments_card_height(float width);
 // Where the window has no room for the charts under the tiles, or for what an order has in their place, they are behind
 // a chip left of `strip`'s right edge. `bottom`: of what it may cover in the window, `all`.
-constexpr float kChipTop = 3;  // logical, of a strip's chips: clear of the headline's letters below
 std::string charts_chip_words(const Recording& rec);
 void draw_charts_chip(const ChartCard& card, const SideBySideView& view, const Box& strip, const Box& all,
                       float bottom);

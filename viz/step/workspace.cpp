@@ -58,7 +58,7 @@ float draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
   const Style& s = style();
   Box box;
   const std::string words = problem_chip_words(panel.state.document, strip);
-  if (chip_button("##problem_chip", words, {strip.max.x - s.px(12), strip.min.y + s.px(kChipTop)}, box))
+  if (chip_button("##problem_chip", words, {strip.max.x - s.px(12), strip.min.y + chip_top(strip)}, box))
     ImGui::OpenPopup("##problem_popup");
   const float height = problem_panel_height(panel.state);
   ImGui::SetNextWindowPos({box.max.x - s.px(264), box.max.y + s.px(6)});

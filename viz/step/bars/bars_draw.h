@@ -14,6 +14,8 @@ namespace attn {
 int strip_lines(float width);
 constexpr float kPhoneStrip = 140;
 float strip_height(float width, float height);
+// Of a strip's chips below its top edge, pixels: clear of the headline's letters.
+float chip_top(const Box& strip);
 // The first line ends at `chips`, pixels: what stands there is not covered.
 // Whether the position was pressed, which is a door where `scene.door` says so.
 bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, float chips);

@@ -70,6 +70,11 @@ bool draw_door(const Box& box, const std::string& words) {
   return pressed;
 }
 
+// A low strip has its three lines closer to the top edge, as has a tall one.
+bool is_lifted(const Box& strip) {
+  return strip.height() < style().px(80) || strip.height() > style().px(kTallStrip);
+}
+
 }  // namespace
 
 int strip_lines(float width) {
@@ -84,6 +89,11 @@ float strip_height(float width, float height) {
   return strip_lines(width) > 1 ? 98 : height < 560 ? 76 : 84;
 }
 
+float chip_top(const Box& strip) {
+  constexpr float kBesideLine = 7, kAboveHeadline = 3;  // logical
+  return style().px(is_lifted(strip) || by_touch() ? kAboveHeadline : kBesideLine);
+}
+
 bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, float chips) {
   const Style& s = style();
   draw_card(list, box);
@@ -91,8 +101,7 @@ bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, 
                       ImDrawFlags_RoundCornersLeft);
   const bool phone = box.height() >= s.px(kPhoneStrip) - 1;
   const float sides = s.px(phone ? kPhoneSides : kSides), left = box.min.x + sides, right = box.max.x - sides;
-  // A low strip has its three lines closer to the top edge.
-  const float lift = box.height() < s.px(80) || box.height() > s.px(kTallStrip) ? s.px(4) : 0;
+  const float lift = is_lifted(box) ? s.px(4) : 0;
   const ImVec2 line{left, box.min.y + s.px(12) - lift};
   const float line_end = std::min(right, chips);
   const float why = scene.why.empty() ? 0 : text_width(Face::bold, 13, tr("Why?")) + s.px(26);
@@ -152,7 +161,9 @@ bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, 
   while (size > 12 && runs_width(scene.formula, size) > room) size -= 1;
   const bool formula_fits = runs_width(scene.formula, size) <= room;
   if (formula_fits) {
-    const float y = box.min.y + s.px(33) + (s.px(20) - s.px(size)) / 2;
+    // Below chips as far as these are below the edge.
+    const float chips_above = chips < right ? chip_top(box) - s.px(3) : 0;
+    const float y = box.min.y + s.px(33) + chips_above + (s.px(20) - s.px(size)) / 2;
     draw_runs(list, {beside - runs_width(scene.formula, size), y}, size, scene.formula);
   }
   draw_paragraph(list, {left, sentence}, right - left, text, scene.sentence, lines);
