@@ -8,6 +8,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
+#include "kernels/orders/hopper/derived.h"
 #include "kernels/orders/hopper/moments.h"
 #include "kernels/orders/hopper/names.h"
 #include "viz/draw/hands.h"
