@@ -83,6 +83,10 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) flash_bwd_rows(const 
   float4* d_q = reinterpret_cast<float4*>(g.d_q_sum + n0 * kAt.d);
 #pragma unroll 4
   for (int d = threadIdx.x; d < ATTN_BR * kAt.d / 4; d += ATTN_THREADS) d_q[d] = make_float4(0, 0, 0, 0);
+#if ATTN_DETERMINISTIC
+  if (threadIdx.x == 0) g.turns[1 + blockIdx.x] = 0;
+  if (threadIdx.x == 1 && blockIdx.x == 0) g.turns[0] = 0;
+#endif
   // @phase barrier
   wait_for_copies<0>();
   __syncthreads();
