@@ -57,12 +57,19 @@ class AbsentKernelTest : public BenchTest {
     ctx->Yield(4);
   }
   // Everything that a frame draws, in the order of drawing: paragraphs and tooltips word by word.
-  std::string drawn_words() {
+  static std::string drawn_words(Ctx* ctx) {
     const DrawnText drawn;
-    window->draw_frames(1);
+    ctx->Yield(2);
     std::string words;
     for (const auto& place : drawn.places()) words += place.text + (place.text.ends_with(' ') ? "" : " ");
     return words;
+  }
+  // With the pointer at rest on an item, so that its tooltip is there.
+  static std::string words_at(Ctx* ctx, const char* panel, const char* item) {
+    look_at(ctx, panel);
+    ctx->MouseMove(item);
+    ctx->SleepNoSkip(0.7F, 0.05F);
+    return drawn_words(ctx);
   }
 };
 
@@ -120,32 +127,27 @@ TEST_F(AbsentKernelTest, AKernelOfTheOtherRunIsNotCalledMissing) {
   open_bundled();
   window->controller().update({ShowRun{kSteps, true}, ChooseBenchKernel{"flash_mma"}});
   window->draw_frames(4);
-  EXPECT_TRUE(window->run([&](Ctx* ctx) { IM_CHECK(has_row(ctx, "flash_mma A")); }));
-  const std::string words = drawn_words();
+  std::string words;
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(has_row(ctx, "flash_mma A"));
+    words = drawn_words(ctx);
+  }));
   EXPECT_EQ(words.find("has no row"), std::string::npos);
   EXPECT_NE(words.find("In A, flash_mma takes "), std::string::npos) << words;
 }
 
 TEST_F(AbsentKernelTest, TheListOfKernelsSaysWhichRunsHaveOne) {
   open_bundled();
-  EXPECT_TRUE(window->run([&](Ctx* ctx) {
-    IM_CHECK(look_at(ctx, "setup"));
-    ctx->MouseMove("name_flash_mma");
-    ctx->SleepNoSkip(1, 0.1F);
-  }));
-  const std::string words = drawn_words();
+  std::string words;
+  EXPECT_TRUE(window->run([&](Ctx* ctx) { words = words_at(ctx, "setup", "name_flash_mma"); }));
   EXPECT_NE(words.find("Measured in h100-hopper, h100-ladder."), std::string::npos) << words;
 }
 
 // The page of texts is not where figures come from.
 TEST_F(AbsentKernelTest, TheChipOfSourcesSaysThatItIsCode) {
   open_bundled();
-  EXPECT_TRUE(window->run([&](Ctx* ctx) {
-    IM_CHECK(look_at(ctx, "strip"));
-    ctx->MouseMove("Sources");
-    ctx->SleepNoSkip(1, 0.1F);
-  }));
-  const std::string words = drawn_words();
+  std::string words;
+  EXPECT_TRUE(window->run([&](Ctx* ctx) { words = words_at(ctx, "strip", "Sources"); }));
   EXPECT_NE(words.find("Source code of two kernels side by side"), std::string::npos) << words;
 }
 

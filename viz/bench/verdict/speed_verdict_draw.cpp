@@ -129,7 +129,8 @@ void draw_offers(const std::vector<Offer>& offers, ImVec2 at, float width, int r
   flow(offers, width, [&](const Offer& o, float own, float x, int row) {
     if (row >= rows) return;
     ImGui::SetCursorPos({at.x + x, at.y + s.px(kOffer) * static_cast<float>(row)});
-    const std::string words = fitted_text(Face::text, 12, o.words, own - s.px(12));
+    // Where its own width is there it is whole, whatever rounding says.
+    const std::string words = own < width ? o.words : fitted_text(Face::text, 12, o.words, own - s.px(12));
     if (toggle((words + "##offer_" + o.id).c_str(), true, o.help.c_str()))
       commands.insert(commands.end(), o.commands.begin(), o.commands.end());
   });
