@@ -117,7 +117,7 @@ TEST(Ticks, OfTwoRecordingsHaveNoNegativeZero) {
       view.time_to_ns = static_cast<std::int64_t>(std::ceil(static_cast<double>(s.length) * s.ns_a_clock));
       show_part(s, view);
       ++pairs;
-      for (const PipelineScene* const half : {static_cast<const PipelineScene*>(&s), s.beside.get()}) {
+      for (const PipelineScene* const half : std::vector<const PipelineScene*>{&s, s.beside.get()}) {
         for (const TimelineTick& tick : half->ticks) {
           const double us = std::stod(tick.text);
           EXPECT_NEAR(us, static_cast<double>(tick.at) * half->ns_a_clock * 1e-3, 2e-3) << tick.text;
