@@ -15,6 +15,7 @@
 #include "profiling/timeline/what_if.h"
 #include "tests/environment/asked.h"
 #include "tests/viz/profile/timeline/bundled_timelines.h"
+#include "viz/profile/timeline/scene/recorded_panel.h"
 #include "viz/profile/timeline/scene/shown_part.h"
 #include "viz/profile/timeline/scene/timeline_scene.h"
 
@@ -279,10 +280,25 @@ TEST(Verdict, SaysHowFarTheLowerOneIsAheadInSight) {
   EXPECT_GT(uneven, 0);
 }
 
+// Of a block that is not typical no key tile is told, in words or in the panel: it may hold one alone.
+void expect_key_tiles_of_typical_blocks(const PipelineScene& s) {
+  const bool typical = s.typical && s.beside->typical;
+  EXPECT_EQ(s.beside_words.find("A key tile takes") != std::string::npos, typical) << s.beside_words;
+  EXPECT_EQ(s.beside_words.find("typical, so key tiles are not compared.") == std::string::npos, typical)
+      << s.beside_words;
+  for (const auto& [half, where] : {std::pair(&s, "above"), std::pair(&std::as_const(*s.beside), "below")}) {
+    const std::string named = fmt::format("Block {} {} is not typical", half->block, where);
+    EXPECT_FALSE(half->typical && s.beside_words.find(named) != std::string::npos) << s.beside_words;
+  }
+  const RecordedPanel panel = recorded_panel(s);
+  const bool told = std::ranges::any_of(panel.tables, [](const auto& table) { return table.title.starts_with("Key"); });
+  EXPECT_EQ(told, typical);
+}
+
 // Every sentence that compares names what it compares: the times without the recorder, or those of the recordings.
 TEST(Verdict, OfTwoNamesTheBasisOfEachComparison) {
   const TimelinesView all = bundled_timelines({"h100-timeline", "h100-turns-timeline"});
-  std::size_t pairs = 0, n = 0;
+  std::size_t pairs = 0, n = 0, typical = 0;
   for (const auto& above : all.all) {
     const PipelineScene alone = timeline_scene(above, all, "flash_hopper");
     for (const auto& below : all.all) {
@@ -294,10 +310,9 @@ TEST(Verdict, OfTwoNamesTheBasisOfEachComparison) {
       show_part(s, {});
       EXPECT_NE(verdict_of(s).find("without the recorder"), std::string::npos) << verdict_of(s);
       const bool one_card = above->device_uuid == below->device_uuid;
-      EXPECT_EQ(verdict_of(s).find("on different GPUs") == std::string::npos, one_card) << verdict_of(s);
-      EXPECT_EQ(s.beside_words.find(fmt::format("(block {}, not typical", s.block)) != std::string::npos,
-                !s.typical || (!s.beside->typical && s.beside->block == s.block))
-          << s.beside_words;
+      EXPECT_EQ(verdict_of(s).find("on two GPUs of one kind") == std::string::npos, one_card) << verdict_of(s);
+      expect_key_tiles_of_typical_blocks(s);
+      typical += s.typical && s.beside->typical;
       if (const auto ahead = ahead_of(s)) {
         EXPECT_TRUE(ahead_words(s, *ahead).starts_with("In these recordings, ")) << ahead_words(s, *ahead);
       }
@@ -317,6 +332,8 @@ TEST(Verdict, OfTwoNamesTheBasisOfEachComparison) {
     }
   }
   EXPECT_GT(pairs, 5U);
+  EXPECT_GT(typical, 0U);
+  EXPECT_LT(typical, pairs);
 }
 
 // A block far from the median speaks of itself alone.

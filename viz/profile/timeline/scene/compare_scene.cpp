@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "kernels/base/text.h"
 #include "profiling/timeline/what_if.h"
@@ -101,24 +100,30 @@ std::string comparison_words(const PipelineScene& a, const PipelineScene& b) {
   return words + (words.empty() ? "" : " ") + comparison_forms(a, b).front();
 }
 
+std::string why_no_key_tiles(const PipelineScene& a, const PipelineScene& b) {
+  if (!a.typical && !b.typical) return tr("Neither block is typical, so key tiles are not compared.");
+  if (!a.typical) return phrase("Block {} above is not typical, so key tiles are not compared.", a.block);
+  if (!b.typical) return phrase("Block {} below is not typical, so key tiles are not compared.", b.block);
+  return {};
+}
+
 namespace {
 
-// What makes a time of these blocks no time of their launches: " (block 0, not typical)".
-std::pair<std::string, std::string> told_of_blocks(const PipelineScene& a, const PipelineScene& b) {
+// Of both, where they are not as many: " (3 consumers compute)".
+std::pair<std::string, std::string> consumers_told(const PipelineScene& a, const PipelineScene& b) {
   const std::size_t above = computing_consumers(a, 0, a.length), below = computing_consumers(b, 0, b.length);
-  const auto told = [&](const PipelineScene& s, std::size_t consumers) {
-    std::vector<std::string> said;
-    if (!s.typical) said.push_back(phrase("block {}, not typical", s.block));
-    if (above != below) said.push_back(plural(consumers, "{0} consumer computes", "{0} consumers compute"));
-    return said.empty() ? std::string() : fmt::format(" ({})", fmt::join(said, "; "));
+  const auto told = [&](std::size_t consumers) {
+    if (above == below) return std::string();
+    return fmt::format(" ({})", plural(consumers, "{0} consumer computes", "{0} consumers compute"));
   };
-  return {told(a, above), told(b, below)};
+  return {told(above), told(below)};
 }
 
 }  // namespace
 
 std::vector<std::string> comparison_forms(const PipelineScene& a, const PipelineScene& b) {
-  const auto [above, below] = told_of_blocks(a, b);
+  if (std::string why = why_no_key_tiles(a, b); !why.empty()) return {std::move(why)};
+  const auto [above, below] = consumers_told(a, b);
   const std::string tile = phrase("A key tile takes {} in the upper launch and {} in the lower one.",
                                   time_text(time_of_tile(a)) + above, time_text(time_of_tile(b)) + below);
   const std::string what = changes(a, b);

@@ -130,7 +130,8 @@ RecordedPanel recorded_panel(const PipelineScene& scene) {
     panel.below = options_words(*scene.beside->timeline);
   }
   panel.tables.push_back(launch_table(scene));
-  if (!scene.states.empty()) panel.tables.push_back(states_table(scene));
+  const bool compared = scene.beside == nullptr || why_no_key_tiles(scene, *scene.beside).empty();
+  if (!scene.states.empty() && compared) panel.tables.push_back(states_table(scene));
   std::erase_if(panel.tables, [](const PanelTable& table) { return table.rows.empty(); });
   return panel;
 }

@@ -214,6 +214,8 @@ std::pair<std::string, std::string> what_differs(const Timeline& above, const Ti
 // Two of one problem: what the other takes, measured without the recorder, and where a key tile's time differs most.
 std::string comparison_words(const PipelineScene& scene, const PipelineScene& beside);
 std::vector<std::string> comparison_forms(const PipelineScene& scene, const PipelineScene& beside);
+// A block far from the median, of one key tile maybe, says nothing of its launch's key tiles. Empty: they are compared.
+std::string why_no_key_tiles(const PipelineScene& scene, const PipelineScene& beside);
 // What a change brought, as a share of the time without the recorder. `spread`: between its quartiles, by those of both
 // medians; empty where a file has none.
 struct MeasuredGain {
