@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -91,6 +93,42 @@ TEST(Alignment, IsWhereTheCaptionSaysInEveryPairAndWindow) {
   EXPECT_GT(seen, 100U);
   EXPECT_GT(away, 10U);
   EXPECT_GT(other_tiles, 10U);
+}
+
+// How many consumers hand over a product S at least every other key tile, between the marks.
+std::size_t at_work(const PipelineScene& s, std::int64_t from, std::int64_t to, std::size_t tiles) {
+  const auto p = pipeline_of(*s.timeline, most_usual_block(*s.timeline, detailed_blocks(*s.timeline)));
+  EXPECT_TRUE(p);
+  std::map<std::size_t, std::size_t> products;  // by lane
+  for (const Product& x : p->products)
+    if (!x.of_o && x.issued - p->start >= from && x.issued - p->start < to) ++products[x.lane];
+  return static_cast<std::size_t>(
+      std::ranges::count_if(products, [&](const auto& lane) { return 2 * lane.second > tiles; }));
+}
+
+// Where a query tile leaves a consumer without rows, two are not compared there as long as the block has another one.
+TEST(Alignment, OpensWhereBothHaveAsManyConsumersAtWork) {
+  const TimelinesView all = bundled_timelines({"h100-timeline", "h100-turns-timeline", "h100-warps-timeline"});
+  for (const auto& [above, below] :
+       {std::pair("2141999f-785d", "ea0d2f5f-f6b2"), std::pair("735fe9ef-947f", "ba2d9240-16d1")}) {
+    const auto at = std::ranges::find_if(all.all, [&](const auto& t) { return id_of(*t) == above; });
+    ASSERT_NE(at, all.all.end()) << above;
+    PipelineScene s = timeline_scene(*at, all, "flash_hopper");
+    put_beside(s, below, all);
+    ASSERT_NE(s.beside, nullptr) << below;
+    show_part(s, {});
+    const auto ahead = ahead_of(s);
+    ASSERT_TRUE(ahead) << above;
+    EXPECT_GE(ahead->tiles, 3U) << above;
+    EXPECT_EQ(at_work(s, ahead->from_above, ahead->above, ahead->tiles),
+              at_work(*s.beside, ahead->from_below, ahead->below, ahead->tiles))
+        << above;
+    // Within one query tile: its key tiles are visited one after the other.
+    const auto first = static_cast<std::size_t>(std::ranges::find(s.issues, ahead->from_above) - s.issues.begin());
+    for (std::size_t n = first; n < first + ahead->tiles; ++n)
+      EXPECT_EQ(s.issue_tiles.at(n) - s.issue_tiles.at(n + 1), 1) << above << ", product " << n;
+    EXPECT_FALSE(says(ahead_words(s, *ahead), "compute there")) << ahead_words(s, *ahead);
+  }
 }
 
 // Over all SMs every kernel's headline is the tail's, whether its lanes answer anything or not.

@@ -266,9 +266,9 @@ TEST(Verdict, SaysHowFarTheLowerOneIsAheadInSight) {
     if (last < 2) continue;
     const std::string by = time_text(std::fabs(sooner)), way = sooner > 0 ? "less" : "more";
     const std::string words =
-        share <= open
-            ? fmt::format("In these recordings, {} key tiles take as long: {} apart", last, by)
-            : fmt::format("In these recordings, {} key tiles take {} ({:.1f} %) {} below", last, by, 100 * share, way);
+        share <= open ? fmt::format("In these recordings, the {} key tiles in sight take as long: {} apart", last, by)
+                      : fmt::format("In these recordings, the {} key tiles in sight take {} ({:.1f} %) {} below", last,
+                                    by, 100 * share, way);
     const std::size_t up = consumers_at_work(s, ahead->from_above, ahead->above),
                       low = consumers_at_work(*s.beside, ahead->from_below, ahead->below);
     EXPECT_EQ(ahead_words(s, *ahead),
