@@ -42,7 +42,7 @@ std::string compared(const PipelineScene& a, const PipelineScene& b) {
   const std::string what = first == second ? std::string(tr("The same launch, recorded twice"))
                                            : phrase("Above {}, below {}", first, second);
   std::string basis = plain ? tr("without the recorder") : tr("in these recordings");
-  if (!on_same_card(*a.timeline, *b.timeline)) basis += std::string(", ") + tr("on different GPUs");
+  if (!on_same_card(*a.timeline, *b.timeline)) basis += std::string(", ") + tr("on two GPUs of one kind");
   if (is_no_gain(*a.timeline, *b.timeline, gain))
     return phrase("{}: no difference {} ({:.1f} and {:.1f} µs).", what, basis, above, below);
   const std::string by = fmt::format("{:.1f} µs ({:.1f} %)", std::fabs(above - below), 100 * std::fabs(gain));
