@@ -52,7 +52,8 @@ void draw_shares(const PipelineScene& scene) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   draw_text_in(list, {at, {at.x + width, at.y + s.px(kHead)}}, Align::left, Face::bold, 13,
-               colour(s.theme, Token::text), tr("Where each lane's time goes"));
+               colour(s.theme, Token::text),
+               scene.beside == nullptr ? tr("Where each lane's time goes") : tr("Where each lane's time goes, above"));
   float y = at.y + s.px(kHead);
   for (const PipelineScene::LaneShares& lane : scene.lanes) {
     draw_text_in(list, {{at.x, y}, {at.x + s.px(kLane), y + s.px(kLine)}}, Align::left, Face::text, 12,
@@ -84,10 +85,12 @@ void draw_all(const PipelineScene& scene, Commands& commands) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 room = ImGui::GetContentRegionAvail();
+  // Of two recordings both cards speak of the upper one alone.
+  const char* const heading = scene.beside == nullptr ? tr("All blocks") : tr("All blocks, above");
   draw_text_in(list, {at, {at.x + room.x, at.y + s.px(kHead)}}, Align::left, Face::bold, 13,
-               colour(s.theme, Token::text), tr("All blocks"));
-  const float left = at.x + text_width(Face::bold, 13, tr("All blocks")) + s.px(12);
-  const std::string words = tr("A line per SM; hatched: no block left; strongest: the block above.");
+               colour(s.theme, Token::text), heading);
+  const float left = at.x + text_width(Face::bold, 13, heading) + s.px(12);
+  const std::string words = tr("A line per SM; hatched: no block left; strongest: the block shown.");
   draw_text_in(list, {{left, at.y}, {at.x + room.x, at.y + s.px(kHead)}}, Align::left, Face::text, 12,
                colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, at.x + room.x - left));
   draw_paragraph(list, {at.x, at.y + s.px(kHead)}, room.x, 12, {{scene.tail, Face::text, Token::text, 0, false}},
