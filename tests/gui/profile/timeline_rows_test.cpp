@@ -225,6 +225,7 @@ std::vector<float> dotted_lines(const PipelineScene& scene, bool upper, const Im
 // the path at the top and the lower edge.
 TEST_F(TimelineRowsTest, OfTwoRecordingsNoTextIsCrossedAndNoneLeavesItsSlot) {
   std::size_t pairs = 0, crossed = 0, letters = 0;
+  std::ptrdiff_t named = 0, ends = 0;
   const std::size_t every = test::asked("ATTNSCOPE_SANITIZED") ? 60 : 12;
   for (const auto& [width, height] : {std::pair(1280, 720), std::pair(1440, 900), std::pair(1920, 1080)}) {
     window.reset();
@@ -255,6 +256,14 @@ TEST_F(TimelineRowsTest, OfTwoRecordingsNoTextIsCrossedAndNoneLeavesItsSlot) {
                   ADD_FAILURE() << p.text << " at " << p.left << ", " << p.top << " of " << id_of(*t) << " " << c.id;
             }
             crossed += lines.size();
+            // Which line is the end, and of what, is said over each of the two.
+            if (const auto ahead = ahead_of(scene)) {
+              const std::string done = fmt::format("{} tile{} done", ahead->tiles, ahead->tiles == 1 ? "" : "s");
+              named += std::ranges::count_if(all.places(), [&](const DrawnText::Place& p) {
+                return p.text == done && p.top >= plot.Min.y - 18 && p.bottom <= plot.Min.y;
+              });
+              ++ends;
+            }
           }
         }));
         const std::vector<SlotRow> slots = slots_drawn(all.places());
@@ -264,6 +273,8 @@ TEST_F(TimelineRowsTest, OfTwoRecordingsNoTextIsCrossedAndNoneLeavesItsSlot) {
   }
   EXPECT_GT(pairs, 60U);
   EXPECT_GT(crossed, 360 / every);
+  EXPECT_GT(ends, 0);
+  EXPECT_EQ(named, ends);
   EXPECT_GT(letters, 2400 / every);
 }
 

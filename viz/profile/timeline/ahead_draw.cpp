@@ -2,13 +2,16 @@
 
 #include <algorithm>
 
+#include "kernels/base/text.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 
 namespace attn {
 namespace {
 
-constexpr float kFlag = 4, kTick = 5, kAfter = 8, kStroke = 1.5F, kDash = 2, kHalo = 3;  // logical pixels
+// Logical pixels.
+constexpr float kFlag = 4, kTick = 5, kAfter = 8, kStroke = 1.5F, kHalo = 3, kBesideFlag = 4, kName = 11;
+constexpr float kDot = 2, kDash = 6;  // of a line where both are aligned, of one at an end
 
 // A flag on the chart's top.
 void draw_flag(ImDrawList* list, float x, float top, ImU32 ink) {
@@ -16,27 +19,68 @@ void draw_flag(ImDrawList* list, float x, float top, ImU32 ink) {
   list->AddTriangleFilled({x - half, top - half * 1.5F}, {x + half, top - half * 1.5F}, {x, top}, ink);
 }
 
-void draw_moment(ImDrawList* list, float x, float top, float bottom, ImU32 ink) {
-  list->AddLine({x, top}, {x, bottom}, faded(colour(style().theme, Token::card), 0.7F), style().px(kHalo));
-  draw_dashed_line(list, {x, top}, {x, bottom}, ink, kDash);
+void draw_diamond(ImDrawList* list, float x, float top, ImU32 ink) {
+  const float half = style().px(kFlag), y = top - half - style().px(1);
+  const ImVec2 corners[] = {{x - half, y}, {x, y - half}, {x + half, y}, {x, y + half}};
+  list->AddQuadFilled(corners[0], corners[1], corners[2], corners[3], colour(style().theme, Token::card));
+  list->AddQuad(corners[0], corners[1], corners[2], corners[3], ink, style().px(kStroke));
+}
+
+void draw_line(ImDrawList* list, float x, float top, float bottom, float dash) {
+  const Token ground = Token::card, ink = Token::text;
+  list->AddLine({x, top}, {x, bottom}, faded(colour(style().theme, ground), 0.7F), style().px(kHalo));
+  draw_dashed_line(list, {x, top}, {x, bottom}, colour(style().theme, ink), dash);
 }
 
 }  // namespace
 
-void add_dotted(const PipelineScene& scene, Chart& above, Chart& below) {
+void add_moments(const PipelineScene& scene, Chart& above, Chart& below) {
   if (const auto at = alignment_of(scene); at && at->in_sight) {
-    above.dotted.push_back(above.x_of(at->above));
-    below.dotted.push_back(below.x_of(at->below));
+    above.moments.push_back({above.x_of(at->above), ""});
+    below.moments.push_back({below.x_of(at->below), ""});
   }
   if (const auto ahead = ahead_of(scene)) {
-    above.dotted.push_back(above.x_of(ahead->above));
-    below.dotted.push_back(below.x_of(ahead->below));
+    const std::string done = plural(ahead->tiles, "{0} tile done", "{0} tiles done");
+    above.moments.push_back({above.x_of(ahead->above), done});
+    below.moments.push_back({below.x_of(ahead->below), done});
   }
 }
 
-void draw_dotted(ImDrawList* list, const Chart& chart) {
-  for (const float x : chart.dotted)
-    draw_moment(list, x, chart.plot.min.y, chart.plot.max.y, colour(style().theme, Token::text));
+void draw_moments(ImDrawList* list, const Chart& chart) {
+  const ImU32 ink = colour(style().theme, Token::text);
+  for (const ChartMoment& moment : chart.moments) {
+    const bool end = !moment.done.empty();
+    draw_line(list, moment.x, chart.plot.min.y, chart.plot.max.y, end ? kDash : kDot);
+    if (end)
+      draw_flag(list, moment.x, chart.plot.min.y, ink);
+    else
+      draw_diamond(list, moment.x, chart.plot.min.y, ink);
+  }
+}
+
+std::vector<Box> draw_moment_names(ImDrawList* list, const Chart& chart, const Box& axis, const Box& mark) {
+  const Style& s = style();
+  const float half = s.px(kFlag), gap = s.px(kBesideFlag);
+  std::vector<Box> taken;
+  for (const ChartMoment& moment : chart.moments)
+    taken.push_back({{moment.x - half, axis.min.y}, {moment.x + half, axis.max.y}});
+  for (const ChartMoment& moment : chart.moments) {
+    if (moment.done.empty()) continue;
+    const float wide = text_width(Face::text, kName, moment.done);
+    // Right of its flag, else left of it.
+    for (const float left : {moment.x + half + gap, moment.x - half - gap - wide}) {
+      const Box box{{left, axis.min.y}, {left + wide, axis.max.y}};
+      const auto meets = [&](const Box& o) {
+        return box.min.x < o.max.x + gap - 0.5F && o.min.x < box.max.x + gap - 0.5F;
+      };
+      if (left < axis.min.x || box.max.x > axis.max.x || (mark.width() > 0 && meets(mark))) continue;
+      if (std::ranges::any_of(taken, meets)) continue;
+      draw_text_in(list, box, Align::left, Face::text, kName, colour(s.theme, Token::text), moment.done);
+      taken.push_back(box);
+      break;
+    }
+  }
+  return taken;
 }
 
 void draw_ahead(ImDrawList* list, const TwoCharts& charts, const Ahead& ahead, const Box& room,
@@ -46,10 +90,8 @@ void draw_ahead(ImDrawList* list, const TwoCharts& charts, const Ahead& ahead, c
   const ImU32 ink = colour(s.theme, Token::text);
   const float middle = room.centre().y;
   const float above = up.x_of(ahead.above), below = low.x_of(ahead.below);
-  draw_moment(list, above, up.plot.max.y, middle, ink);
-  draw_moment(list, below, middle, low.plot.min.y, ink);
-  draw_flag(list, above, up.plot.min.y, ink);
-  draw_flag(list, below, low.plot.min.y, ink);
+  draw_line(list, above, up.plot.max.y, middle, kDash);
+  draw_line(list, below, middle, low.plot.min.y, kDash);
   const float tick = s.px(kTick), left = std::min(above, below), right = std::max(above, below);
   list->AddLine({left, middle}, {right, middle}, ink, s.px(kStroke));
   for (const float x : {left, right}) list->AddLine({x, middle - tick}, {x, middle + tick}, ink, s.px(kStroke));

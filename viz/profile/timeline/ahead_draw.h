@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "viz/profile/timeline/rows_draw.h"
 
@@ -10,10 +11,12 @@ namespace attn {
 struct TwoCharts {
   const Chart &above, &below;
 };
-// The x of each dotted line of the upper chart, and of the lower one: where both are aligned, if that is in sight, and
-// where each is done with as many key tiles as the other. No letter stands on them.
-void add_dotted(const PipelineScene& scene, Chart& above, Chart& below);
-void draw_dotted(ImDrawList* list, const Chart& chart);
+// Where both are aligned, if that is in sight, and where each is done with as many key tiles as the other.
+void add_moments(const PipelineScene& scene, Chart& above, Chart& below);
+// Their lines, each with its own head over the rows: a hollow diamond where both are aligned, a flag at an end.
+void draw_moments(ImDrawList* list, const Chart& chart);
+// What heads and names take of the `axis`, clear of `mark`; each end has its name there if it has room.
+std::vector<Box> draw_moment_names(ImDrawList* list, const Chart& chart, const Box& axis, const Box& mark);
 // From one end to the other a bracket in `room`, with the words beside it.
 void draw_ahead(ImDrawList* list, const TwoCharts& charts, const Ahead& ahead, const Box& room,
                 const std::string& words);

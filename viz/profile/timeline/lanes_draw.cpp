@@ -20,7 +20,7 @@ namespace attn {
 namespace {
 
 // Logical pixels.
-constexpr float kLeastDrag = 4, kMarkArrow = 4, kMarkPad = 6, kUnitGap = 8;
+constexpr float kLeastDrag = 4, kMarkArrow = 4, kMarkPad = 6, kUnitGap = 8, kTickPad = 3;
 
 // White over all, black in the light theme: the path from end to end, unbroken.
 void draw_path(ImDrawList* list, const Chart& chart) {
@@ -243,14 +243,17 @@ void draw_time_axis(ImDrawList* list, const Chart& chart, float top, Commands* c
   const Box mark = commands == nullptr ? Box{} : draw_followed_mark(list, chart, top, *commands);
   draw_text_in(list, {{chart.plot.min.x - s.px(40), top}, {chart.plot.min.x - s.px(kUnitGap), top + s.px(kTimeAxis)}},
                Align::right, Face::mono, 11, dim, "µs");
+  const std::vector<Box> named =
+      draw_moment_names(list, chart, {{chart.plot.min.x, top}, {chart.plot.max.x, top + s.px(kTimeAxis)}}, mark);
   float taken = chart.plot.min.x - s.px(kUnitGap) - s.px(2);  // a single digit has room at the plot's edge
   for (const TimelineTick& tick : chart.scene.ticks) {
     const float x = chart.x_of(tick.at), half = text_width(Face::mono, 11, tick.text) / 2;
     list->AddLine({x, chart.plot.min.y}, {x, chart.plot.max.y}, faded(colour(s.theme, Token::line), 0.7F), s.px(1));
     // At its tick or nowhere.
     const bool beside_mark = x + half + s.px(6) < mark.min.x || x - half - s.px(6) > mark.max.x;
-    const bool on_line = std::ranges::any_of(
-        chart.dotted, [&](float at) { return at > x - half - s.px(kMarkPad) && at < x + half + s.px(kMarkPad); });
+    const bool on_line = std::ranges::any_of(named, [&](const Box& box) {
+      return box.max.x > x - half - s.px(kTickPad) && box.min.x < x + half + s.px(kTickPad);
+    });
     if (x - half < taken + s.px(6) || x + half > chart.plot.max.x + s.px(2) || !beside_mark || on_line) continue;
     taken = x + half;
     draw_text_in(list, {{x - half, top}, {x + half, top + s.px(kTimeAxis)}}, Align::left, Face::mono, 11, dim,
@@ -265,7 +268,7 @@ void draw_chart(ImDrawList* list, const Chart& chart, float left) {
   for (std::size_t n = 0; n < chart.rows.size(); ++n)
     if (seen(n)) draw_row(list, chart, rows[n], chart.rows[n]);
   draw_idle(list, chart);
-  draw_dotted(list, chart);
+  draw_moments(list, chart);
   draw_path(list, chart);
   draw_releases(list, chart);
   for (std::size_t n = 0; n < chart.rows.size(); ++n)

@@ -194,7 +194,7 @@ void draw_row_letters(ImDrawList* list, const Chart& chart, const TimelineRow& r
     const float middle = box.centre().y, half = s.px(kHalfLetter);
     std::vector<float> crossed = crossings(chart.path, middle - half, middle + half);
     for (const float at : crossings(chart.arrows, middle - half, middle + half)) crossed.push_back(at);
-    crossed.insert(crossed.end(), chart.dotted.begin(), chart.dotted.end());
+    for (const ChartMoment& moment : chart.moments) crossed.push_back(moment.x);
     const bool held = row.kind == RowKind::slot;
     const ImU32 ink = held            ? pale ? colour(s.theme, Token::dim) : colour_of(x.ink)
                                  : pale || waits ? faded(text, pale && waits ? 0.7F : 1)

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <imgui.h>
@@ -13,13 +14,19 @@
 
 namespace attn {
 
+// A moment of a comparison: where both are aligned, dotted; or where one has done as much as the other, dashed.
+struct ChartMoment {
+  float x = 0;
+  std::string done;  // "6 tiles done"; empty: both are aligned there
+};
+
 // Where a scene's rows lie.
 struct Chart {
   const PipelineScene& scene;
   Box plot;
   std::vector<Box> rows;
-  std::vector<PathLine> path, arrows;  // in sight: no letter stands on them
-  std::vector<float> dotted = {};      // nor on these moments' lines, from top to bottom
+  std::vector<PathLine> path, arrows;     // in sight: no letter stands on them
+  std::vector<ChartMoment> moments = {};  // nor on their lines, from top to bottom
   TimeAxis axis() const { return {plot.min.x, plot.width(), scene.from, scene.to}; }
   float x_of(std::int64_t clock) const { return axis().x_of(clock); }
   std::int64_t clock_of(float x) const {

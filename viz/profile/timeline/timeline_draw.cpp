@@ -308,7 +308,7 @@ void draw_two(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float rig
   const float top = above.plot.max.y + s.px(kOverviewGap);
   const Box lower{{at.x, top}, {right, top + s.px(kLine)}};
   Chart below = chart_at(*scene.beside, {at.x + label, lower.max.y + s.px(kTimeAxis)}, right, heights);
-  add_dotted(scene, above, below);
+  add_moments(scene, above, below);
   draw_one(list, above, at.x, commands);
   const float taken = draw_half_name(list, *scene.beside, lower, tr("Below"), scene.beside_label);
   draw_time_axis(list, below, lower.max.y, nullptr);
