@@ -98,6 +98,24 @@ TEST(RowHeights, LetTwoRecordingsBeSeenAtOnceInALowWindow) {
   EXPECT_GE(h.lane, 20) << "a consumer's work keeps its letters";
 }
 
+// A path in the place of no lane would be of the wrong one.
+TEST(RowHeights, KeepTheLaneThatCopiesQWhereThePathRunsThroughIt) {
+  std::size_t kept = 0, left_out = 0;
+  for (const PipelineScene& s : scenes()) {
+    const std::vector<const PipelineScene*> both{&s, &s};
+    const RowHeights h = row_heights(both, 300, true);
+    for (std::size_t n = 0; n < s.rows.size(); ++n) {
+      if (!s.rows[n].of_q) continue;
+      const bool on_path = std::ranges::find(s.path_rows, n) != s.path_rows.end();
+      EXPECT_EQ(h.of(s.rows[n]) > 0, on_path) << s.strip;
+      EXPECT_LT(h.of(s.rows[n]), s.rows[n].height) << s.strip;
+      (on_path ? kept : left_out) += 1;
+    }
+  }
+  EXPECT_GT(kept, 0U);
+  EXPECT_GT(left_out, 0U);
+}
+
 // However little room there is: never roomier than with more of it.
 TEST(RowHeights, OfTwoRecordingsNeverGrowAgainWhereTheRoomIsTooLow) {
   const std::vector<PipelineScene> all = scenes();

@@ -125,6 +125,7 @@ std::vector<PathPart> add_path(PipelineScene& s, const Pipeline& p, const RowPla
     moved.to -= p.start;
     s.path.push_back(moved);
     s.path_rows.push_back(row_of(*s.timeline, p, stretch, places));
+    s.rows[s.path_rows.back()].on_path = true;
   }
   std::vector<PathPart> parts;
   if (p.path.empty()) return parts;

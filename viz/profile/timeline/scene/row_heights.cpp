@@ -11,7 +11,7 @@ constexpr float kLeastLane = 31, kGoodLane = 34, kMostLane = 68;
 static_assert(kLeastLane * (1 - kWaitTop) >= kLeastLettered);
 constexpr float kGoodSlot = 18, kMostSlot = 20;
 constexpr float kProduct = 11, kLowProduct = 9;
-constexpr float kLowestLane = 20, kLowestSlot = 7, kLowestProduct = 6;  // where two must be seen at once
+constexpr float kLowestLane = 20, kLowestSlot = 7, kLowestProduct = 6, kLowQ = 9;  // where two must be seen at once
 
 // What is left for each of `all` where `taken` is of the room.
 float each_of(float room, float taken, float all, float least, float most) {
@@ -30,13 +30,13 @@ Counted counted(std::span<const PipelineScene* const> scenes, bool without_q) {
   Counted c;
   for (const PipelineScene* const s : scenes)
     for (const TimelineRow& row : s->rows) {
-      if (without_q && row.of_q) continue;
+      if (without_q && row.of_q && !row.on_path) continue;
       c.gaps += row.gap;
       c.low_gaps += std::floor(row.gap / 2);
       if (row.kind == RowKind::computes) ++c.lanes;
       if (row.kind == RowKind::slot) ++c.slots;
       if (row.kind == RowKind::products) ++c.products;
-      if (row.kind == RowKind::copies) c.copies += row.height;
+      if (row.kind == RowKind::copies) c.copies += without_q && row.of_q ? kLowQ : row.height;
     }
   return c;
 }
@@ -54,11 +54,11 @@ float RowHeights::of(const TimelineRow& row) const {
     case RowKind::copies:
       break;
   }
-  return without_q && row.of_q ? 0 : row.height;
+  return !without_q || !row.of_q ? row.height : row.on_path ? kLowQ : 0;
 }
 
 float RowHeights::above(const TimelineRow& row) const {
-  if (without_q && row.of_q) return 0;
+  if (without_q && row.of_q && !row.on_path) return 0;
   return low ? std::floor(row.gap / 2) : row.gap;
 }
 

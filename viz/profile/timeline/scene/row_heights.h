@@ -14,7 +14,7 @@ constexpr float kLeastLettered = 13;  // a letter is no taller than its box
 struct RowHeights {
   float lane = 40, slot = 18, product = 11;
   bool low = false;        // between rows there is half as much then
-  bool without_q = false;  // the lane that copies Q alone is left out
+  bool without_q = false;  // the lane that copies Q alone is left out, or low where the path runs through it
   float of(const TimelineRow& row) const;
   float above(const TimelineRow& row) const;
 };

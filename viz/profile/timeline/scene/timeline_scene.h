@@ -46,6 +46,7 @@ struct TimelineRow {
   float height = 20;               // logical pixels, of one that copies; of others row_heights() (row_heights.h)
   float gap = 6;                   // above it
   bool of_q = false;               // it copies Q and nothing else
+  bool on_path = false;            // the critical path runs through it
   float path_at = 0.5F;            // of its height: where the path runs, clear of its letters
   std::vector<TimelineStretch> stretches;  // by their beginning
 };
