@@ -225,7 +225,7 @@ std::vector<float> dotted_lines(const PipelineScene& scene, bool upper, const Im
 // the path at the top and the lower edge.
 TEST_F(TimelineRowsTest, OfTwoRecordingsNoTextIsCrossedAndNoneLeavesItsSlot) {
   std::size_t pairs = 0, crossed = 0, letters = 0;
-  std::ptrdiff_t named = 0, ends = 0;
+  std::size_t named = 0, ends = 0;
   const std::size_t every = test::asked("ATTNSCOPE_SANITIZED") ? 60 : 12;
   for (const auto& [width, height] : {std::pair(1280, 720), std::pair(1440, 900), std::pair(1920, 1080)}) {
     window.reset();
@@ -259,7 +259,7 @@ TEST_F(TimelineRowsTest, OfTwoRecordingsNoTextIsCrossedAndNoneLeavesItsSlot) {
             // Which line is the end, and of what, is said over each of the two.
             if (const auto ahead = ahead_of(scene)) {
               const std::string done = fmt::format("{} tile{} done", ahead->tiles, ahead->tiles == 1 ? "" : "s");
-              named += std::ranges::count_if(all.places(), [&](const DrawnText::Place& p) {
+              named += std::ranges::any_of(all.places(), [&](const DrawnText::Place& p) {
                 return p.text == done && p.top >= plot.Min.y - 18 && p.bottom <= plot.Min.y;
               });
               ++ends;
@@ -273,7 +273,7 @@ TEST_F(TimelineRowsTest, OfTwoRecordingsNoTextIsCrossedAndNoneLeavesItsSlot) {
   }
   EXPECT_GT(pairs, 60U);
   EXPECT_GT(crossed, 360 / every);
-  EXPECT_GT(ends, 0);
+  EXPECT_GT(ends, 0U);
   EXPECT_EQ(named, ends);
   EXPECT_GT(letters, 2400 / every);
 }
@@ -345,13 +345,60 @@ TEST_F(TimelineRowsTest, TheAxesOfTwoWholeBlocksBothHaveTheirZero) {
     ctx->SetRef(child("profile_timeline"));
     for (const char* const plot : {"timeline_lanes", "timeline_beside"}) {
       const ImRect box = ctx->ItemInfo(plot).RectFull;
-      std::vector<std::string> labels;
+      std::set<std::string> labels;
       for (const DrawnText::Place& p : all.places())
-        if (p.top >= box.Min.y - 18 && p.bottom <= box.Min.y && p.left > box.Min.x - 20) labels.push_back(p.text);
-      EXPECT_EQ(std::ranges::count(labels, "0"), 1) << plot;
-      EXPECT_EQ(std::ranges::count(labels, "-0"), 0) << plot;
+        if (p.top >= box.Min.y - 18 && p.bottom <= box.Min.y && p.left > box.Min.x - 20) labels.insert(p.text);
+      EXPECT_TRUE(labels.contains("0")) << plot;
+      EXPECT_FALSE(labels.contains("-0")) << plot;
     }
   }));
+}
+
+// In low rows too: over its box, where that has no room.
+TEST_F(TimelineRowsTest, AWideWaitSaysWhatItWaitsForInALowWindow) {
+  constexpr float kWide = 160;  // pixels
+  open(1280, 720);
+  window->controller().update({ChooseTimeline{"8a8af4d9-482d"}, CompareTimeline{"8313a919-1ccd"}, ChooseTimeSpan{}});
+  window->draw_frames(4);
+  const auto shown = std::ranges::find(timelines().all, "8a8af4d9-482d", [](const auto& t) { return id_of(*t); });
+  ASSERT_NE(shown, timelines().all.end());
+  PipelineScene scene = timeline_scene(*shown, timelines(), "flash_hopper");
+  put_beside(scene, "8313a919-1ccd", timelines());
+  show_part(scene, window->state().view.profile);
+  const DrawnText all;
+  window->draw_frames(1);
+  std::size_t waits = 0;
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(child("profile_timeline"));
+    for (const auto& [id, half] :
+         {std::pair("timeline_lanes", &scene), std::pair("timeline_beside", scene.beside.get())}) {
+      const ImRect plot = ctx->ItemInfo(id).RectFull;
+      const auto x_of = [&](std::int64_t at) {
+        return plot.Min.x + plot.GetWidth() * static_cast<float>(static_cast<double>(at - half->from) /
+                                                                 static_cast<double>(half->to - half->from));
+      };
+      for (const TimelineRow& row : half->rows) {
+        if (row.kind != RowKind::computes) continue;
+        const auto name = std::ranges::find_if(all.places(), [&](const DrawnText::Place& p) {
+          return p.text == row.label && p.right <= plot.Min.x && p.top > plot.Min.y - 4 && p.bottom < plot.Max.y;
+        });
+        ASSERT_NE(name, all.places().end()) << row.label;
+        const float middle = (name->top + name->bottom) / 2;
+        for (const TimelineStretch& x : row.stretches) {
+          const float from = std::max(x_of(x.from), plot.Min.x), to = std::min(x_of(x.to), plot.Max.x);
+          if (x.look != StretchLook::wait || x.letter.empty() || to - from < kWide) continue;
+          ++waits;
+          EXPECT_TRUE(std::ranges::any_of(all.places(),
+                                          [&](const DrawnText::Place& p) {
+                                            return p.text == x.letter && p.left > from && p.right < to &&
+                                                   p.top > middle - 18 && p.bottom < middle + 18;
+                                          }))
+              << row.label << " waits for " << x.letter << x.tile << ", " << to - from << " pixels";
+        }
+      }
+    }
+  }));
+  EXPECT_GT(waits, 8U);
 }
 
 TEST_F(TimelineRowsTest, TheMarkAtTheAxisLeadsToTheKeyTileThatIsFollowed) {

@@ -24,7 +24,8 @@ constexpr float kOthers = 0.4F;  // what is not of the tile that is followed
 constexpr float kLettered = 7, kTimed = 60, kHalfLetter = 6;
 constexpr float kNamedSlot = 12;                   // logical pixels
 constexpr float kGoodLettered = 17, kPillTop = 2;  // logical pixels: lower slots have smaller letters
-constexpr std::size_t kStray = 5;                  // fewer than one in so many has room for a letter: then none has one
+constexpr float kLeastAbove = 8;   // logical pixels: a wait too low for its letter has it in the free room above
+constexpr std::size_t kStray = 5;  // fewer than one in so many has room for a letter: then none has one
 
 // Nanoseconds, as the key says; microseconds where those are many digits.
 std::string wait_text(const PipelineScene& scene, std::int64_t clocks) {
@@ -48,8 +49,9 @@ void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU
   const Style& s = style();
   if (x.letter.empty()) return;
   const bool word = x.letter.size() > 1;  // of what is no tensor
-  if (box.height() < s.px(kLeastLettered) - 0.5F) return;
-  const bool low = box.height() < s.px(20), small = patched && box.height() < s.px(kGoodLettered);
+  const bool above = x.look == StretchLook::wait && box.height() < s.px(kLeastLettered) - 0.5F;
+  if (box.height() < s.px(above ? kLeastAbove : kLeastLettered) - 0.5F) return;
+  const bool low = box.height() < s.px(20), small = above || (patched && box.height() < s.px(kGoodLettered));
   std::vector<LetterRun> runs{{word ? Face::text : Face::maths, word || small ? 11.0F : 13.0F, 0, x.letter}};
   if (x.tile >= 0 && !word)
     runs.push_back({Face::mono, 10, small ? 0.0F : low ? 1.0F : 2.0F, fmt::format("{}", x.tile)});
@@ -149,6 +151,15 @@ Box beside_reads(const Chart& chart, const TimelineRow& row, const TimelineStret
   return box;
 }
 
+// The room over a low wait, below the path.
+Box above_wait(const Chart& chart, const TimelineRow& row, Box wait, const Box& place) {
+  constexpr float kHalfPath = 2;  // logical pixels
+  wait.max.y = wait.min.y;
+  wait.min.y = place.min.y;
+  if (chart.scene.with_path && row.on_path) wait.min.y += place.height() * row.path_at + style().px(kHalfPath);
+  return wait;
+}
+
 }  // namespace
 
 void draw_row(ImDrawList* list, const Chart& chart, const TimelineRow& row, const Box& place) {
@@ -190,6 +201,8 @@ void draw_row_letters(ImDrawList* list, const Chart& chart, const TimelineRow& r
     Box box = place_of(chart, x, place);
     if (box.width() < s.px(kLettered) || !has_letter(row, x)) return;
     if (x.look == StretchLook::landed) box = beside_reads(chart, row, x, box);
+    if (x.look == StretchLook::wait && box.height() < s.px(kLeastLettered) - 0.5F)
+      box = above_wait(chart, row, box, place);
     const bool pale = strength(chart.scene, x) < 1, waits = x.look == StretchLook::wait;
     const float middle = box.centre().y, half = s.px(kHalfLetter);
     std::vector<float> crossed = crossings(chart.path, middle - half, middle + half);
