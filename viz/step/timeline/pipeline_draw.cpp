@@ -20,6 +20,7 @@ namespace {
 
 constexpr float kNode = 24, kToken = 18, kArrow = 14, kHeadLine = 16, kHeadText = 13;  // logical
 constexpr float kTurn = 10, kTokenPad = 6;  // of a loop's ends from their arrows; of a token's words from its edge
+constexpr float kRing = 4;  // around the live node, logical: how far it reaches
 constexpr int kMostHeadLines = 2;
 constexpr float kRow = 196, kTwoRows = 388, kCardPad = 16;  // of a card
 
@@ -141,7 +142,7 @@ void draw_node(ImDrawList* list, const Box& box, const LoopNode& node, TextRuns 
   } else {
     draw_runs_in(list, box, Align::centre, size, words);
   }
-  if (live) draw_outline(list, box.grown(s.px(3)), colour_of(Token::text), 2, 6);
+  if (live) draw_outline(list, box.grown(s.px(kRing - 1)), colour_of(Token::text), 2, 6);
 }
 
 // Where a ring's tokens stand close: their words, else what is brief, else the letter and its tile alone.
@@ -200,11 +201,13 @@ void draw_tokens(const Loop& loop, std::span<const Box> places, const char* id, 
   const Style& s = style();
   const bool low = std::fabs(places.front().min.y - places.back().min.y) < 1;
   const std::size_t above = low ? places.size() : (places.size() + 1) / 2;
-  const float height = low ? kLowToken : kToken, off = low ? 2 : 3;
+  const float height = low ? kLowToken : kToken, beside = low ? 2 : 3;
   for (std::size_t n = 0; n < places.size(); ++n) {
     std::vector<const LoopToken*> here;
     for (const LoopToken& token : loop.tokens)
       if (token.node == n) here.push_back(&token);
+    // Clear of the ring around the live node.
+    const float off = std::ranges::any_of(here, &LoopToken::live) ? kRing + 2 : beside;
     float x = 0, total = 0;
     const float most = places[n].width() + s.px(kArrow);
     TokenForm form = TokenForm::words;

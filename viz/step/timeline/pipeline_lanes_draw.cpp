@@ -133,8 +133,9 @@ void draw_span_letter(ImDrawList* list, const Box& box, const LaneSpan& span, Im
   if (wide > part.width()) return;
   const float middle = part.centre().x, half = wide / 2;
   if (patched)  // on hatching
-    list->AddRectFilled({middle - half, part.min.y + style().px(1)}, {middle + half, part.max.y - style().px(1)},
-                        faded(colour_of(Token::card), 0.88F), style().px(2));
+    list->AddRectFilled({middle - half - style().px(1), part.min.y + style().px(1)},
+                        {middle + half + style().px(1), part.max.y - style().px(1)}, colour_of(Token::card),
+                        style().px(2));
   const float left = middle - own / 2, lower = style().px(kLower);
   draw_text_in(list, {{left, part.min.y}, {left + letter, part.max.y}}, Align::left, Face::maths, kSize, ink,
                span.letter);
@@ -161,8 +162,7 @@ void draw_span(ImDrawList* list, const Box& row, const LaneAxis& axis, const Lan
     case SpanLook::flight:
       draw_hatch(list, box, faded(hue, 0.65F), 4);
       draw_outline(list, box, hue, 1, 1);
-      draw_span_letter(list, box, span, past ? colour_of(span.ink) : colour_of(Token::text), axis.x_of(axis.view.now),
-                       true);
+      draw_span_letter(list, box, span, colour_of(Token::text), axis.x_of(axis.view.now), true);
       break;
     case SpanLook::landed:
       list->AddRectFilled(box.min, box.max, faded(hue, 0.28F));
