@@ -1,7 +1,10 @@
 // What a lesson does not speak of has no place and no tile.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 
+#include "kernels/model/order_row.h"
 #include "viz/step/facts/focus.h"
 #include "viz/step/tiles/tiles_scene.h"
 
@@ -32,6 +35,18 @@ bool has_number(const TileScene& tile) {
 
 }  // namespace
 
+bool is_of_first_keys(const Recording& rec, EventIndex e) {
+  const EventId& id = rec.events[e].id;
+  const auto lane = rec.lane_of(e);
+  // What merges parts is of none.
+  if (id.j < 0 || (!lane && order_row(rec.order).abreast == Abreast::parts)) return false;
+  for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
+    const auto sum = j == id.j ? std::nullopt : rec.find({id.b, id.h, id.i, j, Phase::sum});
+    if (sum && *sum < e && rec.lane_of(*sum) == lane) return false;
+  }
+  return true;
+}
+
 void keep_answers_back(TilesScene& scene) {
   scene.next_any = false;
   for (const Column c : scene.columns)
@@ -61,8 +76,8 @@ void fold_tiles(TilesScene& scene, const StepFocus& look) {
     if (scene.next_column == c) scene.next_any = false;
   }
   std::erase_if(scene.columns, [&](Column c) { return tile_in(scene, c).folded && !carries(scene, c, k, v); });
-  // Of the first tile of keys: there is nothing yet that the factor could correct.
-  if (scene.at.j != 0 || look.has(TensorColour::alpha)) return;
+  // There is nothing yet that the factor could correct.
+  if (!scene.first_keys || look.has(TensorColour::alpha)) return;
   for (CaptionScene& caption : scene.captions)
     std::erase_if(caption.words, [](const TextRun& run) { return run.text == "α"; });
 }

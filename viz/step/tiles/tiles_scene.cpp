@@ -321,6 +321,7 @@ TilesScene scene_until(const Recording& rec, EventIndex e, EventIndex now, const
   scene.at = place_of(rec, e, selection);
   scene.abreast = abreast(rec) > 1;
   e = scene.at.event;
+  scene.first_keys = is_of_first_keys(rec, e);
   now = std::max(now, e);
   const Builder build{rec, e, scene.at, reading, scales};
   scene.tiles.resize(look.column_count());

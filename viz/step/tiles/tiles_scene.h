@@ -90,6 +90,7 @@ struct TilesScene {
   std::vector<SideTile> sides;
   bool skipped = false;
   bool abreast = false;      // one of several parts, or of a block's consumers
+  bool first_keys = false;   // that the query tile meets, or a part of the keys: m, l and O are empty before them
   bool folded = false;       // a lesson speaks of some tiles alone (fold.cpp): `columns` lacks the others,
   bool rows_folded = false;  // of none of the rows,
   bool chip_folded = false;  // nor of what is on chip
@@ -119,6 +120,9 @@ void write_numbers(const Recording& rec, const TilesScene& scene, TileScene& til
                    int only_row = -1);
 // Characters that the widest text of the tile would like: what the layout asks before it gives room.
 int wanted_characters(const TileScene& tile);
+
+// Whether the step is of the keys that its query tile, or its part of the keys, meets first.
+bool is_of_first_keys(const Recording& rec, EventIndex e);
 
 // What a lesson does not speak of is neither placed nor drawn, and what it speaks of has the room. Nothing is folded
 // where no tile would be left: then all of them stand. (fold.cpp)
