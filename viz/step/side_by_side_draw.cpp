@@ -5,6 +5,7 @@
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/state/state.h"
 #include "viz/step/facts/letters.h"
 #include "viz/step/facts/pipeline.h"
@@ -47,10 +48,32 @@ std::string lane_position(const Recording& rec, const StepPlace& at) {
 
 // ---- a ring
 
+RingScene scene_of(const SideBySideView& in) {
+  return ring_scene(in.rec, in.at, in.cache.scales, in.cache.bounds_of_head(in.at.event));
+}
+
+RingPanel panel_of(const SideBySideView& in, const RingScene& scene) {
+  return {scene,
+          in.state,
+          in.ui.look,
+          in.commands,
+          in.ui.hidden.map,
+          in.ui.hidden.map_later,
+          by_touch() ? &in.ui.ring : nullptr};
+}
+
 void draw_ranks(const SideBySideView& in, const Box& box) {
   in.ui.tiles.focused = false;
-  const RingScene scene = ring_scene(in.rec, in.at, in.cache.scales, in.cache.bounds_of_head(in.at.event));
-  draw_ring({scene, in.state, in.ui.look, in.commands, in.ui.hidden.map, in.ui.hidden.map_later}, box);
+  in.ui.ring.made = {};
+  const RingScene scene = scene_of(in);
+  draw_ring(panel_of(in, scene), box);
+  in.ui.tiles.made = in.ui.ring.made;
+  in.ui.tiles.pinned = {};
+}
+
+float ranks_height(const SideBySideView& in, float width) {
+  const RingScene scene = scene_of(in);
+  return ring_height(panel_of(in, scene), in.rec, width);
 }
 
 }  // namespace
@@ -69,7 +92,7 @@ const SideBySide& side_by_side_of(const Recording& rec) {
                                                           .tiles_step = tiles_step,
                                                           .on_its_way = on_its_way,
                                                           .lies_in_slot = lies_in_slot},
-                                               SideBySide{.tiles = draw_ranks, .tiles_height = ring_bands_height}};
+                                               SideBySide{.tiles = draw_ranks, .tiles_height = ranks_height}};
   return kWays.at(static_cast<std::size_t>(order_row(rec.order).abreast));
 }
 

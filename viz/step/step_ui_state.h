@@ -27,6 +27,7 @@ struct DragPlace {
 struct StepUiState {
   StepTexts texts;  // set by the shell from assets/step_texts.json
   TilesUiState tiles;
+  RingUiState ring;
   std::shared_ptr<StepCache> cache;
   HiddenAnswers hidden;               // set by Learn before it draws Step
   StepFocus look;                     // likewise

@@ -221,7 +221,7 @@ StepAreas areas_of(const StepFrame& f, const TilesScene& tiles, bool phone, cons
   const SideBySide& way = side_by_side_of(f.view.rec);
   fill_phone_page(areas, f.room, bars != nullptr ? run_bars_height(*bars, page) : 0,
                   f.fragments ? fragments_card_height(page.width())
-                  : way.tiles ? std::max(least, style().px(way.tiles_height(f.view.rec)))
+                  : way.tiles ? std::max(least, way.tiles_height(f.view, page.width()))
                               : phone_tiles_height(tiles, f.view.rec, f.room.look, page.width(), least));
   if (f.fragments) areas.has_bottom = areas.has_traffic = false;
   if (spelled != nullptr) areas.page.max.y -= spelled_height(*spelled, page.width()) + style().px(kPhoneGutter);

@@ -36,22 +36,10 @@ bool has_lanes(Phone& w) {
   return w.controller().model().recording && side_by_side_of(recording(w)).card != nullptr;
 }
 
-// Two shelves of HBM at one place have one word.
-bool is_same(const DrawnText::Place& a, const DrawnText::Place& b) {
-  return a.text == b.text && a.left == b.left && a.top == b.top;
-}
-
 // The step's own words are shown: where they are cut, the last line ends in an ellipsis of its own.
 bool lesson_has_strip(Phone& w) {
   const LearnScene& learn = *w.controller().model().learn;
   return !learn.figure && !learn.exercise && learn.look.has(StepPart::strip);
-}
-
-void expect_apart(const std::vector<DrawnText::Place>& places, const std::string& where) {
-  for (std::size_t n = 0; n < places.size(); ++n)
-    for (std::size_t k = 0; k < n; ++k)
-      EXPECT_FALSE(collide(places[n], places[k]) && !is_same(places[n], places[k]))
-          << where << ": " << places[n].text << " over " << places[k].text;
 }
 
 TEST(PhoneLesson, NoWordsOfARunAreWrittenOverOthersOrCut) {

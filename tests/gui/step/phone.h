@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -17,6 +18,8 @@ namespace attn {
 struct PhoneSize {
   int width, height;
 };
+// And of a phone, of a small one, of one that lies, and of a tablet both ways up.
+inline constexpr PhoneSize kHeld[] = {{390, 797}, {360, 591}, {844, 341}, {820, 1131}, {1180, 771}};
 inline constexpr PhoneSize kPhones[] = {{360, 693}, {390, 797}, {412, 868}};
 
 class Phone : public TestWindow {
@@ -47,6 +50,18 @@ inline bool collide(const DrawnText::Place& a, const DrawnText::Place& b) {
   const float low = std::min(a.bottom - a.top, b.bottom - b.top);
   constexpr float kCut = 8;  // lower than this they are at the page's edge
   return low >= kCut && wide > 2 && high > 0.6F * low;
+}
+
+// Two shelves of HBM at one place have one word.
+inline bool is_same(const DrawnText::Place& a, const DrawnText::Place& b) {
+  return a.text == b.text && a.left == b.left && a.top == b.top;
+}
+
+inline void expect_apart(const std::vector<DrawnText::Place>& places, const std::string& where) {
+  for (std::size_t n = 0; n < places.size(); ++n)
+    for (std::size_t k = 0; k < n; ++k)
+      EXPECT_FALSE(collide(places[n], places[k]) && !is_same(places[n], places[k]))
+          << where << ": " << places[n].text << " over " << places[k].text;
 }
 
 // `where`: before each id, as "//$FOCUSED/"; empty: what the context refers to.

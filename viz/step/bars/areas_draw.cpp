@@ -233,12 +233,13 @@ void begin_page(StepAreas& a) {
 
 void show_made_tiles(PageMemory& memory, const TilesUiState& tiles, EventIndex now, const Selection& selection,
                      const Box& page) {
-  const bool pins = selection.col >= 0 && memory.pinned != selection;
-  if (memory.step == now && !pins) return;
+  const auto is_there = [](const TilesSpan& span) { return span.bottom > span.top; };
+  const bool pins = selection.col >= 0 && memory.pinned != selection && is_there(tiles.pinned);
+  const TilesSpan& wanted = pins ? tiles.pinned : tiles.made;
+  // What is drawn later, once more of a run is known, is still to be brought.
+  if ((memory.step == now && !pins) || !is_there(wanted)) return;
   memory.step = now;
   memory.pinned = selection;
-  const TilesSpan& wanted = pins ? tiles.pinned : tiles.made;
-  if (wanted.bottom <= wanted.top) return;
   constexpr float kFade = 16;  // logical: where the page goes pale
   const float scroll = ImGui::GetScrollY(), seen = page.height() - style().px(kFade);
   const float top = wanted.top - page.min.y + scroll, bottom = wanted.bottom - page.min.y + scroll;

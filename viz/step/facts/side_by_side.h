@@ -29,9 +29,9 @@ struct SideBySideView {
 
 struct SideBySide {
   void (*tiles)(const SideBySideView& view,
-                const Box& box) = nullptr;                             // in place of the tiles; in the charts' room too
-  float (*tiles_height)(const Recording& rec) = nullptr;               // logical; what they like on a phone
-  void (*card)(const SideBySideView& view, const Box& box) = nullptr;  // in place of charts and HBM traffic
+                const Box& box) = nullptr;  // in place of the tiles; in the charts' room too
+  float (*tiles_height)(const SideBySideView& view, float width) = nullptr;  // pixels; what they like on a phone
+  void (*card)(const SideBySideView& view, const Box& box) = nullptr;        // in place of charts and HBM traffic
   // Of a card so wide that may have `most`; logical.
   float (*card_height)(const Recording& rec, float width, float most) = nullptr;
   float low_card = 0;  // logical: where it has less than that; 0: then it is behind a chip

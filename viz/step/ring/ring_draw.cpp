@@ -14,6 +14,7 @@
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/ring/ring_parts_draw.h"
+#include "viz/step/ring/ring_rank_draw.h"
 
 namespace attn {
 namespace {
@@ -243,11 +244,57 @@ struct Drawing {
   }
 };
 
-void draw_band(const RingPanel& panel, const Box& area, const Columns& columns, bool first) {
+// The inside of a card.
+Box inside_of(const Box& card) {
+  const Style& s = style();
+  const float side = s.px(card.width() < s.px(kTightBelow) ? 12 : 18);
+  return {{card.min.x + side, card.min.y + s.px(10)}, {card.max.x - side, card.max.y - s.px(10)}};
+}
+
+bool has_states(const RingPanel& panel, const Box& area) {
+  const StepFocus& look = panel.look;
+  return area.width() >= style().px(kBothFrom) || panel.scene.backward || look.has(TensorColour::m) ||
+         look.has(TensorColour::l) || look.has(TensorColour::o);
+}
+
+// Of the rank that has its numbers alone, where the cells of all are too small for theirs.
+float height_of_one(const RingPanel& panel, const Box& area) {
+  if (panel.ui == nullptr || !panel.scene.dense.empty()) return 0;
+  const Columns all = Drawing{panel, has_states(panel, area)}.columns(area, Band::all);
+  const bool numbers = all.cell >= style().px(kNumbersFrom) && end_of(all) <= area.max.x + 1;
+  return numbers ? 0 : ring_rank_height(panel.scene, panel.look, *panel.ui, area.width());
+}
+
+// The how many-th of the bands below each other; `pictures`: a finger chooses which of the ranks has its numbers.
+struct BandLook {
+  int number;
+  bool pictures;
+};
+
+// On the ranks of a band.
+void take_rank(const Place& p, const BandLook& look) {
+  ImGui::PushID(fmt::format("band_{}", look.number).c_str());
+  for (std::int32_t n = 0; n < p.shown; ++n) {
+    const RingRankRow& row = p.panel.scene.ranks[static_cast<std::size_t>(p.first + n)];
+    const Box box = slot_box(p, {{p.x.labels, p.rows.min.y}, {std::max(end_of(p.x), p.x.labels + 1), p.rows.max.y}},
+                             static_cast<std::size_t>(n));
+    ImGui::SetCursorScreenPos(box.min);
+    const std::string id = fmt::format("##ring_rank_{}", row.rank);
+    if (!ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}, ImGuiButtonFlags_EnableNav)) continue;
+    p.panel.ui->step = p.panel.scene.at.event;
+    p.panel.ui->rank = row.rank;
+    p.panel.ui->spelled.reset();
+    ImGui::SetScrollY(0);
+  }
+  ImGui::PopID();
+}
+
+void draw_band(const RingPanel& panel, const Box& area, const Columns& columns, const BandLook& look) {
   const Style& s = style();
   const RingScene& scene = panel.scene;
   ImDrawList* list = ImGui::GetWindowDrawList();
   Place p{panel, s, list, columns, area};
+  p.answers = !look.pictures;
   p.rows.min.y += s.px(kHead);
   p.rows.max.y -= s.px(8);
   place_ranks(p);
@@ -257,11 +304,12 @@ void draw_band(const RingPanel& panel, const Box& area, const Columns& columns, 
   const float title_end = p.x.part.width() > 0                 ? p.x.part.min.x
                           : p.x.states && p.x.turn.width() > 0 ? p.x.turn.centre().x - s.px(44)
                                                                : area.max.x;
-  if (first)
+  if (look.number == 0)
     draw_text(list, area.min, Face::bold, 14, colour_of(Token::text),
               elided_text(Face::bold, 14, title, title_end - area.min.x));
   draw_heads(p, area.min.y);
   for (std::int32_t n = 0; n < p.shown; ++n) draw_rank(p, static_cast<std::size_t>(n));
+  if (look.pictures) take_rank(p, look);
   const bool all = p.shown == static_cast<std::int32_t>(scene.ranks.size());
   if (all && scene.backward) draw_gradient_ways(p);
   if (all && p.x.next.width() > 0 && scene.turn + 1 < scene.ring.ranks) draw_way(p, p.x.here, p.x.next, kKeys, false);
@@ -271,7 +319,7 @@ void draw_band(const RingPanel& panel, const Box& area, const Columns& columns, 
 }
 
 // Below each other.
-void draw_bands(const Drawing& d, const Box& area) {
+void draw_bands(const Drawing& d, const Box& area, bool pictures) {
   std::vector<Columns> bands;
   for (const Band band : {Band::travel, Band::work, Band::sums}) {
     if (band == Band::sums && !d.panel.scene.backward) continue;
@@ -279,21 +327,24 @@ void draw_bands(const Drawing& d, const Box& area) {
     if (end_of(columns) > columns.labels + columns.names + 1) bands.push_back(columns);
   }
   float top = area.min.y;
+  int number = 0;
   const float high = area.height() / static_cast<float>(std::max<std::size_t>(bands.size(), 1));
   for (const Columns& columns : bands) {
-    draw_band(d.panel, {{area.min.x, top}, {area.max.x, top + high}}, columns, top == area.min.y);
+    draw_band(d.panel, {{area.min.x, top}, {area.max.x, top + high}}, columns, {number++, pictures});
     top += high;
   }
 }
 
 }  // namespace
 
-float ring_bands_height(const Recording& rec) {
+float ring_height(const RingPanel& panel, const Recording& rec, float width) {
   constexpr float kRow = 12, kRank = kBetweenRanks + 10, kMostRanks = 8, kFoot = 16;
+  const Box inside = inside_of({{0, 0}, {width, 0}});
   const auto ranks = static_cast<float>(std::max<std::int64_t>(ranks_of(rec.options), 1));
   const float rows = std::ceil(static_cast<float>(rec.problem.Lq) / ranks);
   const float bands = rec.problem.pass == Pass::backward ? 3 : 2;
-  return 20 + bands * (kHead + kFoot + std::min(ranks, kMostRanks) * (std::min(rows, 16.0F) * kRow + kRank));
+  const float all = 20 + bands * (kHead + kFoot + std::min(ranks, kMostRanks) * (std::min(rows, 16.0F) * kRow + kRank));
+  return style().px(all) + height_of_one(panel, inside);
 }
 
 void draw_ring(const RingPanel& panel, const Box& box) {
@@ -301,24 +352,26 @@ void draw_ring(const RingPanel& panel, const Box& box) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_card(list, box);
   list->PushClipRect(box.min, box.max, true);
-  const float side = s.px(box.width() < s.px(kTightBelow) ? 12 : 18);
-  Box area{{box.min.x + side, box.min.y + s.px(10)}, {box.max.x - side, box.max.y - s.px(10)}};
+  Box area = inside_of(box);
+  const bool states = has_states(panel, area);
   // Where there is no room for both, the map gives way to m, l and O, unless a lesson speaks of other things.
-  const StepFocus& look = panel.look;
   const bool roomy = area.width() >= s.px(kBothFrom);
-  const bool states = roomy || panel.scene.backward || look.has(TensorColour::m) || look.has(TensorColour::l) ||
-                      look.has(TensorColour::o);
-  if (look.has(StepPart::chart) && area.width() >= s.px(kMapFrom) && (roomy || !states)) {
+  if (panel.look.has(StepPart::chart) && area.width() >= s.px(kMapFrom) && (roomy || !states)) {
     const float wide = std::clamp(area.width() * 0.22F, s.px(kMapWidth), s.px(380));
     draw_ring_map(panel, {{area.max.x - wide, area.min.y}, area.max});
     area.max.x -= wide + s.px(22);
   }
+  const bool one = height_of_one(panel, area) > 0;
+  if (one) {
+    draw_ring_rank(panel, area);
+    area.min.y += height_of_one(panel, area);
+  }
   const Drawing drawing{panel, states};
   const Columns columns = drawing.columns(area, Band::all);
   if (end_of(columns) <= area.max.x + 1)
-    draw_band(panel, area, columns, true);
+    draw_band(panel, area, columns, {0, one});
   else
-    draw_bands(drawing, area);
+    draw_bands(drawing, area, one);
   list->PopClipRect();
 }
 

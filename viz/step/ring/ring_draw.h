@@ -9,8 +9,8 @@ namespace attn {
 
 // Where its columns have no room beside each other they stand in bands below each other.
 void draw_ring(const RingPanel& panel, const Box& box);
-// What those bands like to have, logical.
-float ring_bands_height(const Recording& rec);
+// What it likes to have on a page so wide that is scrolled, pixels.
+float ring_height(const RingPanel& panel, const Recording& rec, float width);
 
 // Its right side: who computes what in which turn, how much that is, what is sent.
 void draw_ring_map(const RingPanel& panel, const Box& box);

@@ -5,6 +5,7 @@
 #include "viz/state/state.h"
 #include "viz/step/facts/focus.h"
 #include "viz/step/ring/ring_scene.h"
+#include "viz/step/tiles/tiles_ui_state.h"
 
 namespace attn {
 
@@ -15,6 +16,7 @@ struct RingPanel {
   Commands& commands;
   // While a lesson asks who computes what: the map waits for the answer, or for that of a later question.
   bool map_hidden = false, map_later = false;
+  RingUiState* ui = nullptr;  // where a rank that has its numbers alone is chosen by a finger
 };
 
 }  // namespace attn

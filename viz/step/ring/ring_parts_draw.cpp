@@ -80,32 +80,39 @@ float row_top(const Place& p, const std::vector<std::int32_t>& rows, float top, 
   return y;
 }
 
+const std::vector<std::int32_t>& rows_of(const RingRankRow& row, const RingGrid& grid) {
+  return slot_row(grid.slot).rows == SlotRows::keys ? row.sum_keys : row.rows;
+}
+
 // What a cell of a grid is, said beside the pointer; a click follows its row.
 void answer_pointer(const Place& p, const RingRankRow& row, const RingGrid& grid, const Box& cell, std::int32_t r,
                     std::int32_t c) {
-  if (!ImGui::IsWindowHovered() || !cell.contains(ImGui::GetMousePos())) return;
-  const Cell& at = grid.cell(r, c);
-  const bool of_keys = slot_row(grid.slot).rows == SlotRows::keys;
-  const std::int32_t query = (of_keys ? row.sum_keys : row.rows)[static_cast<std::size_t>(r)];
+  if (!p.answers || !ImGui::IsWindowHovered() || !cell.contains(ImGui::GetMousePos())) return;
   draw_outline(p.list, cell, colour_of(Token::text), 1, 3);
-  const std::string letter(letter_of_slot(grid.slot_of(r)));
-  const bool keys = slot_row(grid.slot).columns == SlotColumns::keys;
-  const std::string where = of_keys         ? phrase("key {}, column {}", query, c)
-                            : keys          ? phrase("row {}, key {}", query, row.keys[static_cast<std::size_t>(c)])
-                            : grid.cols > 1 ? phrase("row {}, column {}", query, c)
-                                            : phrase("row {}", query);
-  const std::string what = at.look == CellLook::value     ? significant_text(static_cast<double>(at.value), kCellDigits)
-                           : at.look == CellLook::masked  ? std::string(tr("masked"))
-                           : at.look == CellLook::dropped ? std::string(tr("computed and used; no longer on chip"))
-                                                          : std::string(tr("not computed yet"));
-  show_tooltip(fmt::format("{}, {}: {}", letter, where, what));
-  if (of_keys || !ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return;
+  show_tooltip(cell_words(row, grid, r, c));
+  if (slot_row(grid.slot).rows == SlotRows::keys || !ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return;
   Selection selection = p.panel.state.document.selection;
-  selection.row = query;
+  selection.row = row.rows[static_cast<std::size_t>(r)];
   p.panel.commands.emplace_back(Select{selection});
 }
 
 }  // namespace
+
+std::string cell_words(const RingRankRow& row, const RingGrid& grid, std::int32_t r, std::int32_t c) {
+  const Cell& at = grid.cell(r, c);
+  const std::int32_t of = rows_of(row, grid)[static_cast<std::size_t>(r)];
+  const std::string letter(letter_of_slot(grid.slot_of(r)));
+  const bool keys = slot_row(grid.slot).columns == SlotColumns::keys;
+  const std::string where = slot_row(grid.slot).rows == SlotRows::keys ? phrase("key {}, column {}", of, c)
+                            : keys          ? phrase("row {}, key {}", of, row.keys[static_cast<std::size_t>(c)])
+                            : grid.cols > 1 ? phrase("row {}, column {}", of, c)
+                                            : phrase("row {}", of);
+  const std::string what = at.look == CellLook::value     ? significant_text(static_cast<double>(at.value), kCellDigits)
+                           : at.look == CellLook::masked  ? std::string(tr("masked"))
+                           : at.look == CellLook::dropped ? std::string(tr("computed and used; no longer on chip"))
+                                                          : std::string(tr("not computed yet"));
+  return fmt::format("{}, {}: {}", letter, where, what);
+}
 
 float rows_bottom(const Place& p, const std::vector<std::int32_t>& rows, float top, float high) {
   return rows.empty() ? top : row_top(p, rows, top, high, rows.size() - 1) + high;

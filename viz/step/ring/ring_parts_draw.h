@@ -48,6 +48,7 @@ struct Place {
   float keys = 0;     // of one of dK and dV
   float between = 0;  // chunks of a rank
   std::int32_t first = 0, shown = 0;
+  bool answers = true;  // a cell says what it is, and a click follows its row
 };
 
 // One letter that travels.
@@ -61,6 +62,8 @@ struct Carried {
 float draw_cells(const Place& p, const RingRankRow& row, const RingGrid& grid, float left, float top, float cell);
 void frame_rows(const Place& p, const RingRankRow& row, const RingGrid& grid, float left, float top, float cell);
 float draw_rows(const Place& p, const RingRankRow& row, const RingGrid& grid, float left, float top, float cell);
+// "ℓ, row 8: 2.020".
+std::string cell_words(const RingRankRow& row, const RingGrid& grid, std::int32_t r, std::int32_t c);
 // A number with fewer decimals, without the zero before the point, or as a power of ten, where it is longer than `room`
 // characters; empty where even that is.
 std::string text_in_room(const Cell& cell, int room);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +42,20 @@ struct PencilPlace {
 // From where to where something reaches, pixels; empty: it is not there.
 struct TilesSpan {
   float top = 0, bottom = 0;
+};
+
+// Of a ring, which stands in place of tiles, where there is little room: whose numbers are shown, and which cell is
+// spelled.
+struct RingUiState {
+  struct Spelled {
+    std::size_t part = 0;
+    std::int32_t row = 0, col = 0;  // among the cells that are drawn
+    bool operator==(const Spelled&) const = default;
+  };
+  EventIndex step = 0;               // what is chosen is of this step
+  std::optional<std::int64_t> rank;  // none: the step's own
+  std::optional<Spelled> spelled;
+  TilesSpan made;  // of this frame
 };
 
 // How long a step moves, in seconds: a look's time, less where play goes on before it is over.
