@@ -257,7 +257,9 @@ PhoneStack phone_stack(const TilesScene& scene, const Recording& rec, const Step
   }
   const TilesLayout layout = layout_tiles(scene, first, true);
   // A lesson's chart follows at once.
-  stack.part = (layout.in_bands() || stack.parts > 0 || look.parts.any() ? layout.bottom : first.max.y) - area.min.y;
+  const bool ends = layout.in_bands() || stack.parts > 0 || look.parts.any();
+  // One band that is higher than the page is scrolled as several are.
+  stack.part = (ends ? layout.bottom : std::max(layout.bottom, first.max.y)) - area.min.y;
   return stack;
 }
 

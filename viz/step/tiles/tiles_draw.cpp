@@ -266,7 +266,7 @@ Box inside_of(const Box& card, bool phone, bool legend) {
 void tell_spans(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {
   TilesUiState& ui = panel.ui;
   ui.made = ui.pinned = {};
-  if (!layout.in_bands() && panel.look.parts.none()) return;
+  if (!layout.lanes_in_bands && panel.look.parts.none()) return;
   const auto span_of = [&](const TileScene& tile) {
     const TilePlace& place = place_of_tile(scene, layout, tile);
     const auto under =
