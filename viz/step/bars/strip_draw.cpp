@@ -1,6 +1,7 @@
 #include "viz/step/bars/bars_draw.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "imgui_internal.h"
 #include "kernels/base/text.h"
@@ -73,6 +74,30 @@ bool draw_door(const Box& box, const std::string& words) {
 // A low strip has its three lines closer to the top edge, as has a tall one.
 bool is_lifted(const Box& strip) {
   return strip.height() < style().px(80) || strip.height() > style().px(kTallStrip);
+}
+
+// A sentence that has no room is scrolled by a finger, from its start at each step; whether it is one.
+bool draw_scrolled(const Box& box, float text, const StripScene& scene, int lines) {
+  constexpr int kAll = 12;
+  const float height = draw_paragraph(ImGui::GetWindowDrawList(), {}, box.width(), text, scene.sentence, kAll, false);
+  if (height <= line_height(text) * static_cast<float>(lines) + 1) return false;
+  ImGui::SetCursorScreenPos(box.min);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+  ImGui::BeginChild("sentence", {box.width(), box.height()}, ImGuiChildFlags_NavFlattened,
+                    ImGuiWindowFlags_NoScrollbar);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  ImGuiStorage& storage = *ImGui::GetStateStorage();
+  const ImGuiID step = ImHashStr(scene.position.c_str());
+  if (std::exchange(*storage.GetIntRef(ImGui::GetID("step")), static_cast<int>(step)) != static_cast<int>(step))
+    ImGui::SetScrollY(0);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  draw_paragraph(ImGui::GetWindowDrawList(), at, box.width(), text, scene.sentence, kAll);
+  ImGui::Dummy({1, height});
+  fade_where_more();
+  ImGui::EndChild();
+  return true;
 }
 
 }  // namespace
@@ -166,6 +191,8 @@ bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, 
     const float y = box.min.y + s.px(33) + chips_above + (s.px(20) - s.px(size)) / 2;
     draw_runs(list, {beside - runs_width(scene.formula, size), y}, size, scene.formula);
   }
+  const Box room_below{{left, sentence}, {right, box.max.y - s.px(kFoot)}};
+  if (by_touch() && draw_scrolled(room_below, text, scene, lines)) return pressed;
   draw_paragraph(list, {left, sentence}, right - left, text, scene.sentence, lines);
   return pressed;
 }
