@@ -219,12 +219,17 @@ StepAreas areas_of(const StepFrame& f, const TilesScene& tiles, bool phone, cons
   const Box& page = areas.page;
   const float least = tiles_seen(areas);
   const SideBySide& way = side_by_side_of(f.view.rec);
+  const float words = spelled != nullptr ? spelled_height(*spelled, page.width()) + style().px(kPhoneGutter) : 0;
+  // What is spelled out is said of a cell in sight.
+  constexpr float kLeastPage = 150;  // logical
+  const bool upright = page.max.y <= areas.timeline.min.y && page.min.x <= areas.strip.min.x;
+  if (words > 0 && upright && areas.has_strip && page.height() - words < style().px(kLeastPage)) fold_strip(areas);
   fill_phone_page(areas, f.room, bars != nullptr ? run_bars_height(*bars, page) : 0,
                   f.fragments ? fragments_card_height(page.width())
                   : way.tiles ? std::max(least, way.tiles_height(f.view, page.width()))
                               : phone_tiles_height(tiles, f.view.rec, f.room.look, page.width(), least));
   if (f.fragments) areas.has_bottom = areas.has_traffic = false;
-  if (spelled != nullptr) areas.page.max.y -= spelled_height(*spelled, page.width()) + style().px(kPhoneGutter);
+  areas.page.max.y -= words;
   return areas;
 }
 
@@ -280,6 +285,7 @@ void begin_at(const StepAreas& areas, StepUiState& ui, EventIndex now) {
   if (areas.phone && ImGui::IsWindowAppearing()) {
     ImGui::SetScrollY(0);
     ui.page.step.reset();
+    ui.page.pinned.reset();
   }
   if (!areas.phone && ui.page.differs(ui.look, now)) ImGui::SetScrollY(style().px(kScrolledTiles));
 }
@@ -354,7 +360,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
                       shows_wide_chart(state, rec) && !ui.hidden.on,
                       by_touch(),
                       has_words_below(state.view.step.chart),
-                      bars.wrong.shown && bars.wrong.wrong};
+                      bars_on_page && bars.wrong.shown && bars.wrong.wrong};
   const StepFrame frame{problem, view, charts, room, all, shows_fragments(state, rec) && !ui.hidden.on};
   const bool paged =
       on_phone || (is_on_tablet(all, rec) && !frame.fragments && wants_page(tiles, held_run, step_areas(all, room)));

@@ -22,6 +22,7 @@ constexpr float kMoreForLanes = 16;      // than for a track
 constexpr float kPhoneLanes = 40;        // the same on a phone
 constexpr float kTwoTabLines = 480;      // below that width the charts' tabs take two lines
 constexpr float kPhoneTimeline = 116, kPhoneChart = 236, kPhoneTraffic = 200;
+constexpr float kSlimWrong = 28;    // a line of text; a finger reaches into the gutters
 constexpr float kPhoneTabs = 40;    // more for two lines of tabs for fingers
 constexpr float kPhoneWords = 120;  // and for words under a picture
 
@@ -182,7 +183,18 @@ StepAreas phone_areas(const Box& all, const StepRoom& room, std::optional<StepPa
   a.timeline = {{all.min.x, all.max.y - s.px(a.has_timeline ? timeline : 0)}, all.max};
   a.page = {{all.min.x, a.strip.max.y + s.px(a.has_strip ? kPhoneGutter : 0)},
             {all.max.x, a.timeline.min.y - s.px(a.has_timeline ? kPhoneGutter : 0)}};
+  a.has_wrong = room.wrong;
+  if (!a.has_wrong) return a;
+  a.wrong = {a.page.min, {a.page.max.x, a.page.min.y + s.px(kSlimWrong)}};
+  a.page.min.y = a.wrong.max.y + s.px(kPhoneGutter);
   return a;
+}
+
+void fold_strip(StepAreas& a) {
+  const float more = a.page.min.y - a.strip.min.y - (a.has_wrong ? a.page.min.y - a.wrong.min.y : 0);
+  a.has_strip = false;
+  a.page.min.y -= more;
+  a.wrong.min.y -= more, a.wrong.max.y -= more;
 }
 
 void fill_phone_page(StepAreas& a, const StepRoom& room, float bars, float tiles) {

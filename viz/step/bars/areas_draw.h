@@ -49,6 +49,8 @@ StepAreas panel_areas(const Box& all, StepPanel panel);
 // A phone's: the page and what stays, above it and below, or beside it where the phone lies; then what is on the page,
 // whose bars and tiles are so high, pixels. `only`: of a figure, which has no charts below its tiles.
 StepAreas phone_areas(const Box& all, const StepRoom& room, std::optional<StepPanel> only = {});
+// Without its strip; an upright phone's page has that room.
+void fold_strip(StepAreas& areas);
 void fill_phone_page(StepAreas& areas, const StepRoom& room, float bars, float tiles);
 
 // What stands on the page moves with it. A finger moves it without a bar.

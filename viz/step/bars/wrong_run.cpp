@@ -22,6 +22,7 @@ std::vector<std::string> lines_of(std::string_view text) {
 
 void add_exhibit(const Piece& p, WrongRunScene& scene) {
   scene.headline = tr("Deliberately wrong");
+  scene.title = tr_of(p.title);
   scene.about = phrase("Exhibit “{}”, based on {}. {}", tr_of(p.title), p.right, tr_of(p.symptom));
   scene.back = phrase("Back to {}", p.right);
   scene.leave = {ChooseKernel{std::string(p.right)}};
@@ -119,7 +120,11 @@ WrongRunScene wrong_run_scene(const State& state, const Model& model, bool answe
                            piece != nullptr ? tr(" The bug does not show up with these numbers.") : "");
     return scene;
   }
-  scene.verdict = phrase("Verdict: wrong. {}.", with_minus_signs(exam.verdict->reason));
+  const std::string reason = with_minus_signs(exam.verdict->reason);
+  scene.verdict = phrase("Verdict: wrong. {}.", reason);
+  // Where it is wrong stands before the colon; by how much is the point.
+  const std::size_t figure = reason.rfind(": ");
+  scene.brief = figure == std::string::npos ? scene.verdict : phrase("Verdict: wrong, {}", reason.substr(figure + 2));
   const bool asked = state.view.step.seek_first_wrong;
   if (!asked) {
     scene.seek = tr("Find the first wrong step");

@@ -18,9 +18,11 @@ struct WrongRunScene {
   bool shown = false;
   bool wrong = false;    // it is told to be wrong: in the colour of a warning
   std::string headline;  // "Deliberately wrong"
+  std::string title;     // the exhibit's name; empty = none, or a secret
   std::string about;     // which exhibit, or whose run
   std::string verdict;
-  std::string seek;  // words of the button that looks for the first wrong step; empty = nothing to press
+  std::string brief;  // the same for one line: "Verdict: wrong, off by 4.73, allowed 7.49e-06"
+  std::string seek;   // words of the button that looks for the first wrong step; empty = nothing to press
   std::string place, spread, cause;  // once it was found
   Commands go_there;                 // to the step and its element
   std::string reveal;                // words of the button that tells what it is; empty = it is told, or no secret

@@ -147,10 +147,11 @@ float draw_buttons(const Box& box, const WrongRunScene& scene, bool two, Command
   return first.x;
 }
 
-// What stands under the headline where there is little width: whose run it is only where that is not on the menu.
+// What stands under the headline where there is little width: whose run it is, whose name the menu may cut.
 float draw_narrow_words(ImVec2 at, float width, const WrongRunScene& scene, bool draw) {
   TextRuns words;
   if (!scene.wrong) words.push_back(word(scene.about + " ", Token::dim));
+  if (!scene.title.empty()) words.push_back(word("“" + scene.title + "”. ", Token::dim));
   words.push_back(word(scene.verdict, Token::text));
   return draw_paragraph(ImGui::GetWindowDrawList(), at, width, kSize, words, 4, draw);
 }
@@ -167,21 +168,44 @@ float wrong_run_height(const WrongRunScene& scene, float width) {
   return s.px(2 * kTop + first_line(scene, two || below > 0)) + words + (answer > 0 ? answer + s.px(6) : 0) + buttons;
 }
 
+namespace {
+
+// Up to a comma, where it is not whole: the figure comes first.
+std::string words_in(const std::string& words, float size, float room) {
+  if (text_width(Face::text, size, words) <= room) return words;
+  const std::string shorter = words.substr(0, words.rfind(", "));
+  return fitted_text(Face::text, size, shorter, room);
+}
+
+}  // namespace
+
 bool draw_wrong_line(const Box& box, const WrongRunScene& scene) {
-  constexpr float kWordsSize = 12, kInset = 18;
+  constexpr float kWordsSize = 12, kInset = 18, kTwoLines = 40;
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  ImGui::SetCursorScreenPos(box.min);
-  const bool pressed = ImGui::InvisibleButton("##wrong_line", {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
+  const float beyond = s.px(beyond_edge(box.height() / s.scale));
+  ImGui::SetCursorScreenPos({box.min.x, box.min.y - beyond});
+  const bool pressed =
+      ImGui::InvisibleButton("##wrong_line", {box.width(), box.height() + 2 * beyond}, ImGuiButtonFlags_EnableNav);
   draw_card(list, box);
   list->AddRectFilled(box.min, {box.min.x + s.px(5), box.max.y}, colour_of(TensorColour::m), s.px(8),
                       ImDrawFlags_RoundCornersLeft);
   const Box in{{box.min.x + s.px(kInset), box.min.y + s.px(3)}, {box.max.x - s.px(10), box.max.y - s.px(3)}};
+  const std::string& verdict = scene.brief.empty() ? scene.verdict : scene.brief;
+  if (box.height() < s.px(kTwoLines)) {
+    const float left = in.min.x + headline_width(scene), room = in.max.x - left;
+    draw_text_in(list, in, Align::left, Face::bold, kSize, colour_of(TensorColour::m), scene.headline);
+    // The headline has said that it is wrong.
+    const std::size_t figure = verdict.find(", ");
+    draw_text_in(list, {{left, in.min.y}, in.max}, Align::left, Face::text, kWordsSize, colour_of(Token::text),
+                 words_in(figure == std::string::npos ? verdict : verdict.substr(figure + 2), kWordsSize, room));
+    return pressed;
+  }
   const float middle = in.centre().y;
   draw_text_in(list, {in.min, {in.max.x, middle}}, Align::left, Face::bold, kSize, colour_of(TensorColour::m),
                fitted_text(Face::bold, kSize, scene.headline, in.width()));
   draw_text_in(list, {{in.min.x, middle}, in.max}, Align::left, Face::text, kWordsSize, colour_of(Token::text),
-               fitted_text(Face::text, kWordsSize, scene.verdict, in.width()));
+               words_in(verdict, kWordsSize, in.width()));
   return pressed;
 }
 
