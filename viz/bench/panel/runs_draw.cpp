@@ -131,18 +131,21 @@ struct RunLine {
 void run_line(const BenchRuns& list, const RunLine& line, BenchCache& cache, Commands& commands) {
   const Style& s = style();
   ImGui::PushID(line.id.c_str());
-  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImVec2 at = ImGui::GetCursorScreenPos();
   bool on = line.on;
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(1), s.px(1)));
   const float side = ImGui::GetFrameHeight();
+  const float height = line.holds.empty() ? side : side + s.px(kHeldLine);
+  const float beyond = s.px(beyond_edge(height / s.scale));
+  at.y += beyond;
+  ImGui::SetCursorScreenPos(at);
   if (ImGui::Checkbox("##show", &on)) commands.push_back(ShowRun{line.id, on});
   ImGui::PopStyleVar();
   const float left = at.x + side + s.px(7), more = line.run != nullptr ? s.px(18) : 0;
   ImGui::SameLine(0, 0);
-  ImGui::SetCursorScreenPos({left, at.y});
+  ImGui::SetCursorScreenPos({left, at.y - beyond});
   const float width = std::max(s.px(8), ImGui::GetContentRegionAvail().x - more);
-  const float height = line.holds.empty() ? side : side + s.px(kHeldLine);
-  if (ImGui::InvisibleButton("name", {width, height})) commands.push_back(ShowRun{line.id, !line.on});
+  if (ImGui::InvisibleButton("name", {width, height + 2 * beyond})) commands.push_back(ShowRun{line.id, !line.on});
   const bool menu = line.run != nullptr && ImGui::IsItemClicked(ImGuiMouseButton_Right);
   tooltip(line.tip);
   ImDrawList& draw = *ImGui::GetWindowDrawList();

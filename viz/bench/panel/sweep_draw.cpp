@@ -22,6 +22,7 @@
 #include "viz/bench/tiles/tile_map.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/figure_text.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/marks.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
@@ -65,17 +66,19 @@ void kernel_line(const KernelRow& row, const State& state, const Model& model, B
   const auto& chosen = sweep.kernels;
   bool on = std::find(chosen.begin(), chosen.end(), row.id) != chosen.end();
   const std::string why_not = refusal(row, sweep);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(1), s.px(1)));
-  const float side = ImGui::GetFrameHeight();
+  const float side = ImGui::GetFrameHeight(), beyond = s.px(beyond_edge(side / s.scale));
+  at.y += beyond;
+  ImGui::SetCursorScreenPos(at);
   if (ImGui::Checkbox(fmt::format("##kernel_{}", row.id).c_str(), &on)) tick(row, on, state, model, cache, commands);
   ImGui::PopStyleVar();
   // The rest of the line is as good a place to click as the box.
   const float left = at.x + side + s.px(7), name_at = left + s.px(31);
   ImGui::SameLine(0, 0);
-  ImGui::SetCursorScreenPos({left, at.y});
+  ImGui::SetCursorScreenPos({left, at.y - beyond});
   const float width = std::max(s.px(8), ImGui::GetContentRegionAvail().x);
-  if (ImGui::InvisibleButton(fmt::format("name_{}", row.id).c_str(), {width, side}))
+  if (ImGui::InvisibleButton(fmt::format("name_{}", row.id).c_str(), {width, side + 2 * beyond}))
     tick(row, !on, state, model, cache, commands);
   std::string help = fmt::format("{}: {}. {}", row.id, tr_of(row.title), tr_of(row.what));
   if (!row.teaches.empty()) help += "\n" + std::string(tr_of(row.teaches));
