@@ -135,10 +135,10 @@ void lie_down(StepAreas& a, const Box& all, float timeline, const StepRoom& room
   if (a.has_strip) a.strip.max.x = all.min.x + s.px(column), a.page.min.x = a.strip.max.x + gutter;
   const Recording& rec = room.rec;
   a.has_wrong = room.wrong && a.has_strip;
-  const float wrong = a.has_wrong ? kFinger + kPhoneGutter : 0;
+  const float wrong = a.has_wrong ? kSlimWrong + kPhoneGutter : 0;
   const auto leave_wrong = [&] {
     if (!a.has_wrong) return;
-    a.wrong = {{a.strip.min.x, a.strip.max.y - s.px(kFinger)}, a.strip.max};
+    a.wrong = {{a.strip.min.x, a.strip.max.y - s.px(kSlimWrong)}, a.strip.max};
     a.strip.max.y -= s.px(wrong);
   };
   if (!a.has_timeline) return leave_wrong();

@@ -123,8 +123,8 @@ WrongRunScene wrong_run_scene(const State& state, const Model& model, bool answe
   const std::string reason = with_minus_signs(exam.verdict->reason);
   scene.verdict = phrase("Verdict: wrong. {}.", reason);
   // Where it is wrong stands before the colon; by how much is the point.
-  const std::size_t figure = reason.rfind(": ");
-  scene.brief = figure == std::string::npos ? scene.verdict : phrase("Verdict: wrong, {}", reason.substr(figure + 2));
+  if (const std::size_t figure = reason.rfind(": "); figure != std::string::npos)
+    scene.brief = reason.substr(figure + 2);
   const bool asked = state.view.step.seek_first_wrong;
   if (!asked) {
     scene.seek = tr("Find the first wrong step");

@@ -21,7 +21,7 @@ struct WrongRunScene {
   std::string title;     // the exhibit's name; empty = none, or a secret
   std::string about;     // which exhibit, or whose run
   std::string verdict;
-  std::string brief;  // the same for one line: "Verdict: wrong, off by 4.73, allowed 7.49e-06"
+  std::string brief;  // by how much: "off by 4.73, allowed 7.49e-06"
   std::string seek;   // words of the button that looks for the first wrong step; empty = nothing to press
   std::string place, spread, cause;  // once it was found
   Commands go_there;                 // to the step and its element

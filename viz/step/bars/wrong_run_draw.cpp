@@ -180,7 +180,7 @@ std::string words_in(const std::string& words, float size, float room) {
 }  // namespace
 
 bool draw_wrong_line(const Box& box, const WrongRunScene& scene) {
-  constexpr float kWordsSize = 12, kInset = 18, kTwoLines = 40;
+  constexpr float kWordsSize = 12, kInset = 18;
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float beyond = s.px(beyond_edge(box.height() / s.scale));
@@ -190,22 +190,12 @@ bool draw_wrong_line(const Box& box, const WrongRunScene& scene) {
   draw_card(list, box);
   list->AddRectFilled(box.min, {box.min.x + s.px(5), box.max.y}, colour_of(TensorColour::m), s.px(8),
                       ImDrawFlags_RoundCornersLeft);
-  const Box in{{box.min.x + s.px(kInset), box.min.y + s.px(3)}, {box.max.x - s.px(10), box.max.y - s.px(3)}};
-  const std::string& verdict = scene.brief.empty() ? scene.verdict : scene.brief;
-  if (box.height() < s.px(kTwoLines)) {
-    const float left = in.min.x + headline_width(scene), room = in.max.x - left;
-    draw_text_in(list, in, Align::left, Face::bold, kSize, colour_of(TensorColour::m), scene.headline);
-    // The headline has said that it is wrong.
-    const std::size_t figure = verdict.find(", ");
-    draw_text_in(list, {{left, in.min.y}, in.max}, Align::left, Face::text, kWordsSize, colour_of(Token::text),
-                 words_in(figure == std::string::npos ? verdict : verdict.substr(figure + 2), kWordsSize, room));
-    return pressed;
-  }
-  const float middle = in.centre().y;
-  draw_text_in(list, {in.min, {in.max.x, middle}}, Align::left, Face::bold, kSize, colour_of(TensorColour::m),
+  const Box in{{box.min.x + s.px(kInset), box.min.y}, {box.max.x - s.px(10), box.max.y}};
+  const Box words{{in.min.x + headline_width(scene), in.min.y}, in.max};
+  draw_text_in(list, in, Align::left, Face::bold, kSize, colour_of(TensorColour::m),
                fitted_text(Face::bold, kSize, scene.headline, in.width()));
-  draw_text_in(list, {{in.min.x, middle}, in.max}, Align::left, Face::text, kWordsSize, colour_of(Token::text),
-               words_in(verdict, kWordsSize, in.width()));
+  draw_text_in(list, words, Align::left, Face::text, kWordsSize, colour_of(Token::text),
+               words_in(scene.brief.empty() ? scene.verdict : scene.brief, kWordsSize, words.width()));
   return pressed;
 }
 
