@@ -20,7 +20,7 @@ namespace {
 
 constexpr float kNode = 24, kToken = 18, kArrow = 14, kHeadLine = 16, kHeadText = 13;  // logical
 constexpr float kTurn = 10, kTokenPad = 6;  // of a loop's ends from their arrows; of a token's words from its edge
-constexpr float kRing = 4;  // around the live node, logical: how far it reaches
+constexpr float kRing = 4;                  // around the live node, logical: how far it reaches
 constexpr int kMostHeadLines = 2;
 constexpr float kRow = 196, kTwoRows = 388, kCardPad = 16;  // of a card
 
