@@ -18,7 +18,7 @@ inline constexpr CubinKeys kCubinKeys[] = {
     {"flash_mma", "2f099a802608e31d86691a9ece63b683", "ff923c0da9adeaead01cea4ab6c35f88"},
     {"flash_hopper", "50fb06f17820014dcb504de0ee844987", "10225be238c8a12d4d59e2560a683093"},
     {"flash_tf32x3", "c065979b4dc52450949807af044e9de6", "77742b70a7b60d7010624a0059ae2d4e"},
-    {"flash_bwd", "408c2d106540fb1935d0168b236863ff", "0b54bad6f0ad4946bdad20d33841fee4"},
+    {"flash_bwd", "a21efe883077fb46340791bbd8017fe4", "10f6ea3fb04b7a661a2e869f9ea6e268"},
     {"flash_bwd_hopper", "5b2a1ed4409a6e4aad5fcc1bdbd5383c", "refused"},
 };
 
