@@ -239,6 +239,29 @@ TEST(LegibleLesson, NoLineOfItsCardIsSlicedAndNoQuestionScrolledAway) {
   EXPECT_GT(beats, 200U);
 }
 
+// "LSE" alone would leave out the δ that the same piece holds.
+TEST(LegibleLesson, APieceOfABackwardBarNamesAllItHolds) {
+  std::size_t cards = 0;
+  for (const ImVec2 size : {ImVec2(1280, 720), ImVec2(1440, 900)}) {
+    TestWindow w(static_cast<int>(size.x), static_cast<int>(size.y));
+    for (const Lesson& lesson : lessons()) {
+      if (lesson.id != "backward") continue;
+      for (const Beat& beat : lesson.beats) {
+        w.controller().update({StartLesson{lesson.id, beat.id}, ShowAnswer{}});
+        settle(w);
+        const Places places = places_of(w);
+        const auto heading = std::ranges::find(places, "HBM traffic", &DrawnText::Place::text);
+        if (heading == places.end()) continue;
+        ++cards;
+        for (const auto& p : places)
+          EXPECT_FALSE(p.text == "LSE" && p.top > heading->top + 20 && p.left > heading->left)
+              << beat.id << ", " << p.top;
+      }
+    }
+  }
+  EXPECT_GT(cards, 4U);
+}
+
 // What the track should have, from left to right: the letters of each chip, in their groups.
 std::vector<std::vector<std::string>> letters_of(const TimelineScene& scene) {
   std::vector<std::vector<std::string>> groups;

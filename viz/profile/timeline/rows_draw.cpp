@@ -1,6 +1,7 @@
 #include "viz/profile/timeline/rows_draw.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <string>
 #include <utility>
@@ -153,9 +154,9 @@ Box beside_reads(const Chart& chart, const TimelineRow& row, const TimelineStret
 
 // The room over a low wait, below the path.
 Box above_wait(const Chart& chart, const TimelineRow& row, Box wait, const Box& place) {
-  constexpr float kHalfPath = 2;  // logical pixels
-  wait.max.y = wait.min.y;
-  wait.min.y = place.min.y;
+  constexpr float kHalfPath = 2, kAir = 2;  // logical pixels
+  wait.max.y = std::floor(wait.min.y - style().px(kAir));
+  wait.min.y = std::floor(place.min.y - style().px(kAir));
   if (chart.scene.with_path && row.on_path) wait.min.y += place.height() * row.path_at + style().px(kHalfPath);
   return wait;
 }

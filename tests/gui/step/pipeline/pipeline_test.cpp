@@ -15,6 +15,7 @@
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/step/phone.h"
 #include "tests/gui/step/pipeline/pipeline_window.h"
+#include "viz/draw/theme.h"
 #include "viz/step/facts/pipeline.h"
 #include "viz/step/timeline/pipeline_draw.h"
 
@@ -143,6 +144,32 @@ TEST_F(PipelineWindow, ASlotThatOneConsumerIsDoneWithSaysSoInOneForm) {
     }
   }
   EXPECT_GT(told, 100U);
+}
+
+// The ring reaches 4 logical pixels beyond its node.
+TEST_F(PipelineWindow, NoTagLiesOnTheRingAroundTheLiveNode) {
+  open(1280, 720);
+  std::size_t seen = 0;
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    for (EventIndex e = 0; e < rec().events.size(); e += 3) {
+      window->controller().update({GoToEvent{e}});
+      ctx->Yield(2);
+      const Loop ring = pipeline_view(rec(), e).ring;
+      for (std::size_t n = 0; n < ring.tokens.size(); ++n) {
+        if (!ring.tokens[n].live) continue;
+        const std::string tag = fmt::format("##loop_ring_token_{}", n),
+                          node = fmt::format("##loop_ring_{}", ring.tokens[n].node);
+        if (!ctx->ItemExists(tag.c_str()) || !ctx->ItemExists(node.c_str())) continue;
+        const ImRect a = ctx->ItemInfo(tag.c_str()).RectFull;
+        ImRect b = ctx->ItemInfo(node.c_str()).RectFull;
+        b.Expand(4 * style().scale);
+        IM_CHECK_NO_RET(!a.Overlaps(b));
+        ++seen;
+      }
+    }
+  }));
+  EXPECT_GT(seen, 10U);
 }
 
 // A slot leads to where it was filled, one in flight to its request, and a state of the ring to the next one in it.

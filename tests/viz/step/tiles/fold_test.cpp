@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "kernels/model/options.h"
 #include "tests/viz/step/fixture.h"
 #include "viz/step/facts/hidden_answers.h"
 #include "viz/step/tiles/tiles_scene.h"
@@ -67,6 +68,32 @@ TEST(FoldedTiles, TheFirstTilesSumHasNoFactorUnlessItIsMeant) {
   EXPECT_EQ(caption_of_sum(0, {StepPart::p, StepPart::l}), "ℓ ← ℓ + Σ P");
   EXPECT_EQ(caption_of_sum(0, {StepPart::p, StepPart::l, StepPart::alpha}), "ℓ ← αℓ + Σ P");
   EXPECT_EQ(caption_of_sum(1, {StepPart::p, StepPart::l}), "ℓ ← αℓ + Σ P");
+}
+
+// Tiles 0 and 1 are one part's, 2 and 3 the other's; what merges them has a factor from the first on.
+TEST(FoldedTiles, EachPartOfTheKeysBeginsWithoutAFactor) {
+  Options options;
+  choose(options, kSplits, 2);
+  const auto rec = record_preset("late_outlier", "cpu_flash", options);
+  ASSERT_EQ(rec->key_tiles(), 4);
+  for (std::int32_t j = 0; j < 4; ++j) {
+    const auto e = rec->find({0, 0, 0, j, Phase::sum});
+    ASSERT_TRUE(e);
+    EXPECT_EQ(is_of_first_keys(*rec, *e), j % 2 == 0) << j;
+    TilesScene scene = tiles_scene(*rec, *e, Selection{}, OutputReading::as_summed, scales_of(*rec));
+    fold_tiles(scene, focus({StepPart::p, StepPart::l}));
+    EXPECT_EQ(plain_text(scene.captions[static_cast<std::size_t>(Column::l_new)].words),
+              j % 2 == 0 ? "ℓ ← ℓ + Σ P" : "ℓ ← αℓ + Σ P");
+  }
+  for (EventIndex e = 0; e < rec->events.size(); ++e) EXPECT_FALSE(!rec->lane_of(e) && is_of_first_keys(*rec, e)) << e;
+}
+
+// Right to left the last tile is the first.
+TEST(FoldedTiles, TheFirstKeysAreThoseThatAreMetFirst) {
+  Options options;
+  options.key_order = KeyOrder::right_to_left;
+  const auto rec = record_preset("late_outlier", "cpu_flash", options);
+  for (std::int32_t j = 0; j < 4; ++j) EXPECT_EQ(is_of_first_keys(*rec, *rec->find({0, 0, 0, j, Phase::sum})), j == 3);
 }
 
 // How a number will be made may be what is asked.

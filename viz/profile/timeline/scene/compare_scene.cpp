@@ -101,9 +101,11 @@ std::string comparison_words(const PipelineScene& a, const PipelineScene& b) {
 }
 
 std::string why_no_key_tiles(const PipelineScene& a, const PipelineScene& b) {
-  if (!a.typical && !b.typical) return tr("Neither block is typical, so key tiles are not compared.");
-  if (!a.typical) return phrase("Block {} above is not typical, so key tiles are not compared.", a.block);
-  if (!b.typical) return phrase("Block {} below is not typical, so key tiles are not compared.", b.block);
+  if (!a.typical && !b.typical) return tr("Neither block is typical of its launch, so the table leaves out key tiles.");
+  if (!a.typical)
+    return phrase("Block {} above is not typical of its launch, so the table leaves out key tiles.", a.block);
+  if (!b.typical)
+    return phrase("Block {} below is not typical of its launch, so the table leaves out key tiles.", b.block);
   return {};
 }
 

@@ -36,7 +36,7 @@ PanelRow row_of(std::string name, double above, const double* below, int digits)
   PanelRow row{std::move(name), fmt::format("{:.{}f}", above, digits), {}, {}, {}, PanelChange::same};
   if (below == nullptr) return row;
   row.below = fmt::format("{:.{}f}", *below, digits);
-  const double by = *below - above;
+  const double by = std::stod(row.below) - std::stod(row.above);  // of what is shown
   const std::string text = fmt::format("{:+.{}f}", by, digits);
   const bool none = row.below == row.above || std::fabs(by) < kSame * std::max(std::fabs(above), std::fabs(*below));
   row.change = none ? "=" : text[0] == '-' ? "−" + text.substr(1) : text;

@@ -148,13 +148,13 @@ std::string tiles_words(const PipelineScene& s, const Ahead& a) {
   const std::string by = time_text(std::fabs(a.above_ns - a.below_ns));
   // Within what the launches leave open it is none either.
   if (is_no_gain(*s.timeline, *s.beside->timeline, share))
-    return plural(a.tiles, "In these recordings, the {0} key tile in sight takes as long: {1} apart",
-                  "In these recordings, the {0} key tiles in sight take as long: {1} apart", by);
+    return plural(a.tiles, "In these two blocks, the {0} key tile in sight takes as long: {1} apart",
+                  "In these two blocks, the {0} key tiles in sight take as long: {1} apart", by);
   const std::string much = fmt::format("{} ({:.1f} %)", by, 100 * std::fabs(share));
-  return share > 0 ? plural(a.tiles, "In these recordings, the {0} key tile in sight takes {1} less below",
-                            "In these recordings, the {0} key tiles in sight take {1} less below", much)
-                   : plural(a.tiles, "In these recordings, the {0} key tile in sight takes {1} more below",
-                            "In these recordings, the {0} key tiles in sight take {1} more below", much);
+  return share > 0 ? plural(a.tiles, "In these two blocks, the {0} key tile in sight takes {1} less below",
+                            "In these two blocks, the {0} key tiles in sight take {1} less below", much)
+                   : plural(a.tiles, "In these two blocks, the {0} key tile in sight takes {1} more below",
+                            "In these two blocks, the {0} key tiles in sight take {1} more below", much);
 }
 
 }  // namespace
