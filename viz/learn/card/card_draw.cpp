@@ -131,6 +131,7 @@ void draw_options(const CardScene& card, Pen& pen, bool takes_digits, CardUiStat
   const Style& s = style();
   const float top = ImGui::GetWindowPos().y - ImGui::GetScrollY();
   ui.answers.clear();
+  ui.right_answer.reset();
   for (std::size_t n = 0; n < card.options.size(); ++n) {
     const CardOption& option = card.options[n];
     const std::string fate = fate_of(card, option);
@@ -164,6 +165,8 @@ void draw_options(const CardScene& card, Pen& pen, bool takes_digits, CardUiStat
       draw_text_in(pen.list, {box.min, {box.max.x - value, box.max.y}}, Align::right, Face::bold, 12,
                    colour_of(Token::text), fate, 10);
     pen.gap(5);
+    pen.keep_whole(box.min.y);  // with its frame
+    if (option.right) ui.right_answer = box.min.y;
   }
 }
 

@@ -79,6 +79,8 @@ void show_news(const CardScene& card, float top, float bottom, CardUiState& ui) 
   const bool again = !words.empty() && ui.news.starts_with(words);
   ui.news = std::move(news);
   if (words.empty()) return;
+  // With the answer that it is about, where both have room.
+  if (ui.right_answer && bottom - *ui.right_answer < end - begin) top = std::min(top, *ui.right_answer);
   scroll_up_to(top - gap, bottom, begin, end, again, ui);
 }
 

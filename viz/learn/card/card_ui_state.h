@@ -28,15 +28,16 @@ struct CardUiState {
   float text_height = 0;       // of all of it
   std::vector<float> breaks;   // between its lines, likewise
   std::vector<float> answers;  // where each that is offered ends, likewise
-  float scrolled_to = 0;       // for what was said last, likewise
-  bool go_on = false;          // the text is scrolled on by what is in sight
-  float too_long_for = 0;      // the card's height, where what is before its buttons has no room in it
-  float tight_for = 0;         // likewise: where what is asked has no room at the usual size
-  bool pointer_moved = false;  // since the beat is shown: where it was left it asks for no words
-  bool dragged = false;        // the card's head is being dragged
-  bool alone = false;          // there is no room for the run beside it
-  bool beside = false;         // the question has a column of its own, beside the words
-  bool run_shown = false;      // where card and run have no room beside one another: which of them is there
+  std::optional<float> right_answer;  // where the right one begins in this frame, once it is told
+  float scrolled_to = 0;              // for what was said last, likewise
+  bool go_on = false;                 // the text is scrolled on by what is in sight
+  float too_long_for = 0;             // the card's height, where what is before its buttons has no room in it
+  float tight_for = 0;                // likewise: where what is asked has no room at the usual size
+  bool pointer_moved = false;         // since the beat is shown: where it was left it asks for no words
+  bool dragged = false;               // the card's head is being dragged
+  bool alone = false;                 // there is no room for the run beside it
+  bool beside = false;                // the question has a column of its own, beside the words
+  bool run_shown = false;             // where card and run have no room beside one another: which of them is there
   std::shared_ptr<MapRoads> roads;    // of the map of chapters, while it is there
   std::optional<std::size_t> on_map;  // the tile of a question's map that arrows have come to; none: they step
 };

@@ -81,8 +81,19 @@ bool letter_pressed(ImGuiKey key) {
 }
 
 // A button with the cap of its key at its right.
+namespace {
+
+// A key's cap where it has room beside the words, and where there are keys.
+const char* cap_of(const Box& box, Face face, float size, const char* words, const char* cap) {
+  constexpr float kEnds = 20, kApart = 8;  // logical
+  const float wanted = text_width(face, size, words) + text_width(Face::mono, 12, cap) + style().px(kEnds + kApart);
+  return wanted <= box.width() ? for_hands(cap, "") : "";
+}
+
+}  // namespace
+
 bool key_button(const Box& box, const char* id, const char* words, const char* cap) {
-  cap = for_hands(cap, "");
+  cap = cap_of(box, Face::text, kLearnerSizes.small, words, cap);
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImGui::SetCursorScreenPos(box.min);
   const bool clicked = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
@@ -95,7 +106,7 @@ bool key_button(const Box& box, const char* id, const char* words, const char* c
 }
 
 bool accent_button(const Box& box, const char* id, const char* words, bool enabled, const char* cap) {
-  cap = for_hands(cap, "");
+  cap = cap_of(box, Face::bold, 14, words, cap);
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImGui::SetCursorScreenPos(box.min);

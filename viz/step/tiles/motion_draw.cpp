@@ -94,9 +94,10 @@ void draw_shelf(const Drawn& d, const Shelf& shelf, const std::vector<Shelf>& al
   const float width = text_width(Face::bold, 11, words);
   const ImVec2 at{shelf.box.min.x - width - d.s.px(5), shelf.box.min.y - d.s.px(2)};
   const Box name{at, {at.x + width, at.y + line_height(11)}};
+  const float air = d.s.px(6);  // between the name and what leads down beside it
   const auto covers = [&](const Shelf& other) {
     const float way = shelf_way(other, 0)[1].x;  // down from its end
-    return meet(other.box, name) || (other.box.max.x < name.max.x && way > name.min.x && way < name.max.x);
+    return meet(other.box, name) || (other.box.max.x < name.max.x && way > name.min.x - air && way < name.max.x + air);
   };
   if (std::ranges::any_of(all, covers)) return;
   draw_text(d.list, at, Face::bold, 11, colour_of(Token::dim), words);

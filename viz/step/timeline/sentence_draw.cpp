@@ -43,6 +43,20 @@ float word_width(const std::string& word, float size) {
   return text_width(Face::text, size, word) + style().px(kInside);
 }
 
+// The longest give way, each to the same width.
+std::vector<float> with_short_words_whole(std::vector<float> pitches, float width) {
+  std::vector<float*> by_length;
+  for (float& pitch : pitches) by_length.push_back(&pitch);
+  std::ranges::sort(by_length, {}, [](const float* pitch) { return *pitch; });
+  auto others = static_cast<float>(pitches.size());
+  for (float* pitch : by_length) {
+    *pitch = std::min(*pitch, width / others);
+    width -= *pitch;
+    others -= 1;
+  }
+  return pitches;
+}
+
 // As wide as one another where that holds each of them whole, else as wide as the word is long.
 std::vector<float> word_pitches(const SentenceScene& scene, bool own, float width) {
   std::vector<const std::string*> words;
@@ -61,7 +75,8 @@ std::vector<float> word_pitches(const SentenceScene& scene, bool own, float widt
     return pitches;
   float sum = all(kLikedWord);
   if (sum > width) sum = all(kLeastWord);
-  for (float& pitch : pitches) pitch = sum <= width ? pitch + (width - sum) / count : pitch * width / sum;
+  if (sum > width) return with_short_words_whole(std::move(pitches), width);
+  for (float& pitch : pitches) pitch += (width - sum) / count;
   return pitches;
 }
 
