@@ -62,6 +62,7 @@ std::vector<Box> draw_moment_names(ImDrawList* list, const Chart& chart, const B
   const Style& s = style();
   const float half = s.px(kFlag), gap = s.px(kBesideFlag);
   std::vector<Box> taken;
+  taken.reserve(chart.moments.size());
   for (const ChartMoment& moment : chart.moments)
     taken.push_back({{moment.x - half, axis.min.y}, {moment.x + half, axis.max.y}});
   for (const ChartMoment& moment : chart.moments) {

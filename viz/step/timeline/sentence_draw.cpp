@@ -46,6 +46,7 @@ float word_width(const std::string& word, float size) {
 // The longest give way, each to the same width.
 std::vector<float> with_short_words_whole(std::vector<float> pitches, float width) {
   std::vector<float*> by_length;
+  by_length.reserve(pitches.size());
   for (float& pitch : pitches) by_length.push_back(&pitch);
   std::ranges::sort(by_length, {}, [](const float* pitch) { return *pitch; });
   auto others = static_cast<float>(pitches.size());

@@ -91,6 +91,7 @@ void seek_equal_work(PipelineScene& s) {
   };
   if (put(from)) return;
   std::vector<std::int64_t> starts;
+  starts.reserve(s.issues.size());
   for (const std::int64_t issue : s.issues) starts.push_back(issue - s.tile_clocks / 4);
   std::ranges::stable_sort(starts, {}, [&](std::int64_t at) { return std::abs(at - from); });
   if (starts.size() > kMost) starts.resize(kMost);
