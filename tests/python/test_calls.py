@@ -71,6 +71,7 @@ def child_of_fork():
 
 def stopped():
     q = np.zeros((1, 64, 8192, 128), np.float32)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start what is in the background without one
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     began = time.perf_counter()
     timer.start()
