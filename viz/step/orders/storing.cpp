@@ -99,7 +99,7 @@ constexpr Saying kMakesP{marked("{0}, {1}, then stores {2}"), kStatisticsP},
 constexpr Saying kMakesO{marked("adds up {0}"), kOnlyO}, kWaitsForO{marked("waits for {0} from pass 2"), kOnlyP};
 constexpr std::pair<Phase, Slot> kScoreAt[] = {{Phase::mask, Slot::s}, {Phase::scores, Slot::s}};
 constexpr std::pair<Phase, Slot> kWeightAt[] = {{Phase::weights, Slot::p}};
-constexpr StripLook kPasses[] = {
+constexpr StripLook kStrips[] = {
     {marked("pass 1"), TensorColour::s, Phase::store_s, 0, kMakesS, kWaitsForS, kS, kScoreAt},
     {marked("pass 2"), TensorColour::p, Phase::weights, 1, kMakesP, kWaitsForP, kP, kWeightAt},
     {marked("pass 3"), TensorColour::o, Phase::output, 2, kMakesO, kWaitsForO, kO, {}},
@@ -126,7 +126,7 @@ OrderLook storing(Order order) {
   look.computed = kComputed;
   look.chip = kChip;
   look.shares_room = Phase::weights;
-  look.passes = kPasses;
+  look.passes = kStrips;
   look.compared = kCompared;
   look.letters = kLetters;
   look.sheet = kSheet;
