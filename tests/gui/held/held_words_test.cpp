@@ -69,14 +69,18 @@ TEST(HeldExhibit, SaysThatItIsWrongAndByHowMuchHoweverItIsOpened) {
   }
 }
 
+void answer_first_exhibit(Phone& w) {
+  w.controller().update({StartLesson{"bug-museum", "first"}});
+  w.settle();
+  w.controller().update({ShowAnswer{}});
+  w.settle();
+}
+
 // "Row 1, column 0: the old output is..." is no sentence: what has no room is scrolled.
 TEST(HeldExhibit, ItsSentenceIsReadToItsEndInALessonsRun) {
   for (const PhoneSize& size : {kHeld[1], kHeld[2]}) {
     Phone w(size);
-    w.controller().update({StartLesson{"bug-museum", "first"}});
-    w.settle();
-    w.controller().update({ShowAnswer{}});
-    w.settle();
+    answer_first_exhibit(w);
     EXPECT_TRUE(w.run([&](Ctx* ctx) {
       ctx->ItemClick("**/##lesson_run");
       ctx->Yield(6);
@@ -106,10 +110,7 @@ TEST(HeldExhibit, ItsSentenceIsReadToItsEndInALessonsRun) {
 TEST(HeldExhibit, WhatIsPinnedIsInSightInALessonsRun) {
   for (const PhoneSize& size : {kHeld[0], kHeld[1]}) {
     Phone w(size);
-    w.controller().update({StartLesson{"bug-museum", "first"}});
-    w.settle();
-    w.controller().update({ShowAnswer{}});
-    w.settle();
+    answer_first_exhibit(w);
     EXPECT_TRUE(w.run([&](Ctx* ctx) {
       ctx->ItemClick("**/##lesson_run");
       ctx->Yield(6);

@@ -92,6 +92,12 @@ bool has_tiles(Phone& w) {
          learn.look.has(StepPart::v);
 }
 
+std::ptrdiff_t numbers_in(const DrawnText& drawn, const ImRect& box) {
+  return std::ranges::count_if(drawn.places(), [&](const auto& place) {
+    return is_written(place.text) && box.Contains(ImVec2((place.left + place.right) / 2, place.top + 1));
+  });
+}
+
 // Of what a beat shows of a run; how many tiles have numbers.
 std::size_t expect_numbers(Phone& w, const std::string& where) {
   std::size_t tiles = 0;
@@ -107,10 +113,7 @@ std::size_t expect_numbers(Phone& w, const std::string& where) {
       const DrawnText drawn;
       ctx->Yield();
       const ImRect box = ctx->ItemInfo(id.c_str(), ImGuiTestOpFlags_NoError).RectFull;
-      const auto numbers = std::ranges::count_if(drawn.places(), [&](const auto& place) {
-        return is_written(place.text) && box.Contains(ImVec2((place.left + place.right) / 2, place.top + 1));
-      });
-      EXPECT_GE(numbers, values) << where << ", " << id;
+      EXPECT_GE(numbers_in(drawn, box), values) << where << ", " << id;
       ++tiles;
     }
   })) << where;
@@ -154,10 +157,7 @@ TEST(PhoneLesson, EveryCellOfARunHasItsNumber) {
             const std::ptrdiff_t values = values_of(*tile);
             if (!tile->live || tile->folded || values == 0 || !is_small(*tile)) continue;
             const ImRect box = ctx->ItemInfo(id.c_str(), ImGuiTestOpFlags_NoError).RectFull;
-            const auto numbers = std::ranges::count_if(drawn.places(), [&](const auto& place) {
-              return is_written(place.text) && box.Contains(ImVec2((place.left + place.right) / 2, place.top + 1));
-            });
-            EXPECT_GE(numbers, values) << where << ", " << id;
+            EXPECT_GE(numbers_in(drawn, box), values) << where << ", " << id;
             ++tiles;
           }
         })) << where;
