@@ -59,12 +59,12 @@ PanelTable launch_table(const PipelineScene& scene) {
       table.rows.push_back(row_of(name, above, other == nullptr ? nullptr : &below, digits));
   };
   if (scene.timeline->plain_us > 0) {
-    add(tr("plain, µs"), 1, [](const PipelineScene& s) { return s.timeline->plain_us; });
-    add(tr("recorded, µs"), 1, [](const PipelineScene& s) { return s.timeline->traced_us; });
+    add(tr("plain, median µs"), 1, [](const PipelineScene& s) { return s.timeline->plain_us; });
+    add(tr("recorded, median µs"), 1, [](const PipelineScene& s) { return s.timeline->traced_us; });
     add(tr("recorded / plain"), 3, [](const PipelineScene& s) { return price_of(*s.timeline); });
   }
   if (!scene.there) return table;
-  add(tr("drawn here, µs"), 1, [](const PipelineScene& s) { return s.launch_ns * kUs; });
+  add(tr("shown recording, µs"), 1, [](const PipelineScene& s) { return s.launch_ns * kUs; });
   add(tr("tail, µs"), 1, [](const PipelineScene& s) { return tail_ns(s) * kUs; });
   add(tr("tail, % of SM time"), 1, [](const PipelineScene& s) { return 100 * idle_at_end(s); });
   add(tr("gaps, % of SM time"), 1, [](const PipelineScene& s) { return 100 * idle_before_end(s); });
@@ -74,9 +74,9 @@ PanelTable launch_table(const PipelineScene& scene) {
   if (most_tiles(scene) > 0) add(tr("query tiles per block"), 0, most_tiles);
   if (!scene.idle.empty()) add(tr("surely idle, %"), 1, [](const PipelineScene& s) { return 100 * s.idle_share; });
   const std::vector<std::pair<std::string, std::string>> tips{
-      {tr("plain, µs"), tr("Median without the recorder")},
-      {tr("recorded, µs"), tr("Median with the recorder")},
-      {tr("drawn here, µs"), tr("Duration of the launch drawn here, from the global timer")},
+      {tr("plain, median µs"), tr("Median without the recorder")},
+      {tr("recorded, median µs"), tr("Median with the recorder")},
+      {tr("shown recording, µs"), tr("Duration of the shown recording's launch, from the global timer")},
       {tr("tail, µs"), tr("From when the first SM finishes to when the last does")},
       {tr("gaps, % of SM time"), tr("Before an SM's first block and between its blocks")},
       {tr("surely idle, %"),

@@ -73,7 +73,7 @@ std::string launch_words(const Timeline& t) {
   const std::string what =
       phrase("{}, L = {}, D = {}{}", t.kernel, t.problem.Lk, t.problem.D, t.problem.mask.causal ? tr(", causal") : "");
   const std::string recorded = time_text(static_cast<double>(span_ns(t)));
-  return t.plain_us > 0 ? phrase("{}: {} without the recorder, {} in this recording.", what,
+  return t.plain_us > 0 ? phrase("{}: median {} without the recorder, {} in this recording.", what,
                                  time_text(t.plain_us * kNsOfUs), recorded)
                         : phrase("{}: {} as recorded.", what, recorded);
 }
@@ -95,7 +95,7 @@ std::string tail_words(const PipelineScene& scene) {
 
 std::string price_words(const Timeline& t) {
   if (t.plain_us <= 0) return tr("The cost of recording was not measured.");
-  return phrase("Recorded / plain: {:.3f} based on the medians of several launches, {:.3f} for the launch drawn here.",
+  return phrase("Recorded / plain: {:.3f} based on the medians of several launches, {:.3f} for this recording.",
                 price_of(t), static_cast<double>(span_ns(t)) / (t.plain_us * kNsOfUs));
 }
 
