@@ -275,7 +275,7 @@ struct BandLook {
 void take_rank(const Place& p, const BandLook& look) {
   ImGui::PushID(fmt::format("band_{}", look.number).c_str());
   for (std::int32_t n = 0; n < p.shown; ++n) {
-    const RingRankRow& row = p.panel.scene.ranks[static_cast<std::size_t>(p.first + n)];
+    const RingRankRow& row = p.panel.scene.ranks[static_cast<std::size_t>(p.first) + static_cast<std::size_t>(n)];
     const Box box = slot_box(p, {{p.x.labels, p.rows.min.y}, {std::max(end_of(p.x), p.x.labels + 1), p.rows.max.y}},
                              static_cast<std::size_t>(n));
     ImGui::SetCursorScreenPos(box.min);
