@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/gui/step/pipeline/pipeline_window.h"
 
@@ -60,9 +61,12 @@ TEST_F(PipelineWindow, NoTokenStandsOnALoopsArrow) {
         ctx->Yield(2);
         const DrawnText drawn;
         ctx->Yield(1);
-        for (const DrawnText::Place& p : drawn.places()) {
+        // Taken before the walk: to look an item up may draw a frame, which adds to what was drawn.
+        const std::vector<DrawnText::Place> places = drawn.places();
+        const float above = node(4).Max.y, below = node(5).Min.y;
+        for (const DrawnText::Place& p : places) {
           if (!p.text.starts_with("consumer ") || p.text.find(", tile ") == std::string::npos) continue;
-          if (p.top < node(4).Max.y || p.bottom > node(5).Min.y || p.top > node(5).Min.y) continue;
+          if (p.top < above || p.bottom > below) continue;
           ++beside;
           for (const float x : {up, down})
             EXPECT_TRUE(p.right + kPad + kClear <= x || p.left - kPad - kClear >= x) << p.text << " at step " << e + 1;
