@@ -11,6 +11,7 @@
 
 #include "kernels/orders/hopper/moments.h"
 #include "kernels/orders/hopper/names.h"
+#include "tests/environment/asked.h"
 #include "tests/environment/contrast.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/step/phone.h"
@@ -313,6 +314,7 @@ TEST(PhonePipeline, NoNameOfALaneStandsOnAnother) {
     ImRect lanes;
     ASSERT_TRUE(w.run([&](ImGuiTestContext* ctx) { lanes = ctx->ItemInfo("**/##step_lanes").RectFull; }));
     for (EventIndex e = 0; e < recording(w).events.size(); ++e) {
+      if (test::left_to_release(e, 6)) continue;
       w.go_to(e);
       const DrawnText drawn;
       w.draw_frames(1);
@@ -333,6 +335,7 @@ TEST(PhonePipeline, NoWordOfTheLoopsStandsOnAnotherOrIsCut) {
     w.settle();
     const std::string source = pipeline_note(recording(w)).source;
     for (EventIndex e = 0; e < recording(w).events.size(); ++e) {
+      if (test::left_to_release(e, 6)) continue;
       w.go_to(e);
       const DrawnText drawn;
       w.draw_frames(1);
