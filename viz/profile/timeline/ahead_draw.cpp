@@ -3,14 +3,17 @@
 #include <algorithm>
 
 #include "kernels/base/text.h"
+#include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
+#include "viz/profile/timeline/scene/common_part.h"
 
 namespace attn {
 namespace {
 
 // Logical pixels.
 constexpr float kFlag = 4, kTick = 5, kAfter = 8, kStroke = 1.5F, kHalo = 3, kBesideFlag = 4, kName = 11;
+constexpr float kEdgeArrow = 5;
 constexpr float kDot = 2, kDash = 6;  // of a line where both are aligned, of one at an end
 
 // A flag on the chart's top.
@@ -85,7 +88,7 @@ std::vector<Box> draw_moment_names(ImDrawList* list, const Chart& chart, const B
 }
 
 void draw_ahead(ImDrawList* list, const TwoCharts& charts, const Ahead& ahead, const Box& room,
-                const std::string& words) {
+                const AheadWords& words) {
   const Style& s = style();
   const Chart &up = charts.above, &low = charts.below;
   const ImU32 ink = colour(s.theme, Token::text);
@@ -96,11 +99,37 @@ void draw_ahead(ImDrawList* list, const TwoCharts& charts, const Ahead& ahead, c
   const float tick = s.px(kTick), left = std::min(above, below), right = std::max(above, below);
   list->AddLine({left, middle}, {right, middle}, ink, s.px(kStroke));
   for (const float x : {left, right}) list->AddLine({x, middle - tick}, {x, middle + tick}, ink, s.px(kStroke));
-  const float wide = text_width(Face::bold, 12, words), at = left - s.px(kAfter) - wide;
-  const bool before = at >= room.min.x;
-  const Box box = before ? Box{{at, room.min.y}, {left - s.px(kAfter), room.max.y}}
-                         : Box{{right + s.px(kAfter), room.min.y}, room.max};
-  draw_text_in(list, box, Align::left, Face::bold, 12, ink, fitted_text(Face::bold, 12, words, box.width() + 1));
+  // Bold is what the headline says too.
+  const Face face = words.agrees ? Face::bold : Face::text;
+  const Box before{room.min, {left - s.px(kAfter), room.max.y}}, behind{{right + s.px(kAfter), room.min.y}, room.max};
+  const float most = std::max(before.width(), behind.width());
+  const auto fits =
+      std::ranges::find_if(words.forms, [&](const std::string& form) { return text_width(face, 12, form) <= most; });
+  const std::string& form = fits == words.forms.end() ? words.forms.back() : *fits;
+  const float wide = text_width(face, 12, form);
+  const bool left_of_it = wide <= before.width() || before.width() == most;
+  Box box = left_of_it ? before : behind;
+  if (left_of_it) box.min.x = std::max(box.min.x, box.max.x - wide);
+  draw_text_in(list, box, Align::left, face, 12, ink, fitted_text(face, 12, form, box.width() + 1));
+}
+
+void draw_edges(ImDrawList* list, const Chart& chart) {
+  const Style& s = style();
+  for (const BlockEdge& edge : block_edges(chart.scene)) {
+    const float from = chart.x_of(edge.from), to = chart.x_of(edge.to);
+    const float arrow = s.px(kEdgeArrow), pad = s.px(kAfter), wide = text_width(Face::text, 12, edge.words);
+    const float all = wide + 2 * arrow + 3 * pad, high = line_height(12) + s.px(kEdgeArrow);
+    if (to - from < all) continue;
+    const ImVec2 centre{(from + to) / 2, (chart.plot.min.y + chart.plot.max.y) / 2};
+    const Box tag{{centre.x - all / 2, centre.y - high / 2}, {centre.x + all / 2, centre.y + high / 2}};
+    list->AddRectFilled(tag.min, tag.max, colour(s.theme, Token::field), s.px(3));
+    const ImU32 ink = colour(s.theme, Token::text);
+    // Towards the block.
+    draw_arrow(list, {edge.before ? tag.min.x + pad + arrow / 2 : tag.max.x - pad - arrow / 2, centre.y}, arrow,
+               edge.before ? Arrow::left : Arrow::right, ink);
+    const float at = edge.before ? tag.max.x - pad - wide : tag.min.x + pad;
+    draw_text_in(list, {{at, tag.min.y}, {at + wide + 1, tag.max.y}}, Align::left, Face::text, 12, ink, edge.words);
+  }
 }
 
 }  // namespace attn

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "viz/profile/timeline/rows_draw.h"
+#include "viz/profile/timeline/scene/comparison.h"
 
 namespace attn {
 
@@ -17,8 +18,10 @@ void add_moments(const PipelineScene& scene, Chart& above, Chart& below);
 void draw_moments(ImDrawList* list, const Chart& chart);
 // What heads and names take of the `axis`, clear of `mark`; each end has its name there if it has room.
 std::vector<Box> draw_moment_names(ImDrawList* list, const Chart& chart, const Box& axis, const Box& mark);
-// From one end to the other a bracket in `room`, with the words beside it.
+// From one end to the other a bracket in `room`, with the words beside it: bold where the headline says so too.
 void draw_ahead(ImDrawList* list, const TwoCharts& charts, const Ahead& ahead, const Box& room,
-                const std::string& words);
+                const AheadWords& words);
+// Where a half shows no more of its block: when that ended, and which way it lies.
+void draw_edges(ImDrawList* list, const Chart& chart);
 
 }  // namespace attn

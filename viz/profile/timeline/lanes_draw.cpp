@@ -273,6 +273,7 @@ void draw_chart(ImDrawList* list, const Chart& chart, float left) {
   draw_releases(list, chart);
   for (std::size_t n = 0; n < chart.rows.size(); ++n)
     if (seen(n)) draw_row_letters(list, chart, rows[n], chart.rows[n]);
+  draw_edges(list, chart);
 }
 
 float overview_height(const PipelineScene& scene) {

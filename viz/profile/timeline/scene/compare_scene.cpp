@@ -11,7 +11,6 @@
 
 #include "kernels/base/text.h"
 #include "profiling/timeline/what_if.h"
-#include "viz/profile/timeline/scene/shown_part.h"
 #include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
@@ -19,34 +18,6 @@ namespace {
 
 constexpr double kLeastGain = 0.005;            // below: nothing
 constexpr double kOff = 0.02, kOffShare = 0.3;  // a derived gain and a measured one may differ by so much
-constexpr double kLeastChange = 0.01;           // of a key tile's time: below, a state is as it was
-constexpr std::size_t kMostChanges = 3;
-
-double time_of_tile(const PipelineScene& s) {
-  return static_cast<double>(s.tile_clocks) * s.ns_a_clock;
-}
-double of_state(const PipelineScene& s, const std::string& words) {
-  const auto at = std::ranges::find(s.states, words, &PipelineScene::StateTime::words);
-  return at == s.states.end() ? 0 : at->ns;
-}
-
-// The states whose time differs most, by how much.
-std::string changes(const PipelineScene& a, const PipelineScene& b) {
-  std::vector<std::string> words;
-  for (const auto* s : {&a, &b})
-    for (const auto& state : s->states)
-      if (std::ranges::find(words, state.words) == words.end()) words.push_back(state.words);
-  const auto change = [&](const std::string& state) { return of_state(b, state) - of_state(a, state); };
-  std::ranges::stable_sort(words, std::ranges::greater(), [&](const std::string& w) { return std::fabs(change(w)); });
-  std::string text;
-  std::size_t told = 0;
-  for (const std::string& state : words) {
-    if (told == kMostChanges || std::fabs(change(state)) < kLeastChange * time_of_tile(a)) break;
-    text += fmt::format("{}{} {}, below {}", told++ == 0 ? "" : "; ", state, time_text(of_state(a, state)),
-                        time_text(of_state(b, state)));
-  }
-  return text;
-}
 
 // The recording of the same problem on the same card whose options `change` makes of this one's, one with quartiles
 // first; null: there is none.
@@ -80,57 +51,6 @@ std::string points_text(double share) {
 
 bool on_same_card(const Timeline& a, const Timeline& b) {
   return a.device == b.device && (a.device_uuid == b.device_uuid || a.device_uuid.empty() || b.device_uuid.empty());
-}
-
-std::string comparison_words(const PipelineScene& a, const PipelineScene& b) {
-  std::string words;
-  const double from = a.timeline->plain_us, to = b.timeline->plain_us;
-  if (from > 0 && to > 0) {
-    const double gain = 1 - to / from;
-    if (!is_no_gain(*a.timeline, *b.timeline, gain))  // else the headline has both times
-      words = gain > 0 ? phrase(
-                             "Without the recorder, the upper launch takes {:.1f} µs and the lower one {:.1f} µs, {} "
-                             "less.",
-                             from, to, gain_text(gain))
-                       : phrase(
-                             "Without the recorder, the upper launch takes {:.1f} µs and the lower one {:.1f} µs, {} "
-                             "more.",
-                             from, to, gain_text(gain));
-  }
-  return words + (words.empty() ? "" : " ") + comparison_forms(a, b).front();
-}
-
-std::string why_no_key_tiles(const PipelineScene& a, const PipelineScene& b) {
-  if (!a.typical && !b.typical) return tr("Neither block is typical of its launch, so the table leaves out key tiles.");
-  if (!a.typical)
-    return phrase("Block {} above is not typical of its launch, so the table leaves out key tiles.", a.block);
-  if (!b.typical)
-    return phrase("Block {} below is not typical of its launch, so the table leaves out key tiles.", b.block);
-  return {};
-}
-
-namespace {
-
-// Of both, where they are not as many: " (3 consumers compute)".
-std::pair<std::string, std::string> consumers_told(const PipelineScene& a, const PipelineScene& b) {
-  const std::size_t above = computing_consumers(a, 0, a.length), below = computing_consumers(b, 0, b.length);
-  const auto told = [&](std::size_t consumers) {
-    if (above == below) return std::string();
-    return fmt::format(" ({})", plural(consumers, "{0} consumer computes", "{0} consumers compute"));
-  };
-  return {told(above), told(below)};
-}
-
-}  // namespace
-
-std::vector<std::string> comparison_forms(const PipelineScene& a, const PipelineScene& b) {
-  if (std::string why = why_no_key_tiles(a, b); !why.empty()) return {std::move(why)};
-  const auto [above, below] = consumers_told(a, b);
-  const std::string tile = phrase("A key tile takes {} in the upper launch and {} in the lower one.",
-                                  time_text(time_of_tile(a)) + above, time_text(time_of_tile(b)) + below);
-  const std::string what = changes(a, b);
-  if (what.empty()) return {tile};
-  return {tile + " " + phrase("What differs most for a consumer: {}.", what), tile};
 }
 
 namespace {
@@ -268,8 +188,7 @@ void put_beside(PipelineScene& scene, const std::string& id, const TimelinesView
     if (!other->there) return;
     c.beside = true;
     std::tie(scene.above_label, scene.beside_label) = what_differs(*scene.timeline, **at);
-    scene.beside_words = comparison_words(scene, *other);
-    scene.beside_forms = comparison_forms(scene, *other);
+    scene.title = phrase("above {}; below {}", scene.title, other->title);
     scene.notes = phrase("Above: {}", scene.notes) + " " + phrase("Below: {}", other->notes);
     scene.beside = std::move(other);
     return;

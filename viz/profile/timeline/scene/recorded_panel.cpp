@@ -4,17 +4,18 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
 #include "profiling/timeline/timeline_text.h"
+#include "viz/profile/timeline/scene/comparison.h"
 
 namespace attn {
 namespace {
 
-constexpr double kUs = 1e-3, kSame = 0.005;  // a share of the larger: below, two numbers are the same
+constexpr double kUs = 1e-3, kSame = 0.005;  // a share of the larger: below, two numbers are about the same
+constexpr const char* kAbout = "≈";
 constexpr double kLeastNs = 0.5;
 constexpr std::size_t kMostStates = 16;
 
@@ -38,9 +39,10 @@ PanelRow row_of(std::string name, double above, const double* below, int digits)
   row.below = fmt::format("{:.{}f}", *below, digits);
   const double by = std::stod(row.below) - std::stod(row.above);  // of what is shown
   const std::string text = fmt::format("{:+.{}f}", by, digits);
-  const bool none = row.below == row.above || std::fabs(by) < kSame * std::max(std::fabs(above), std::fabs(*below));
-  row.change = none ? "=" : text[0] == '-' ? "−" + text.substr(1) : text;
-  if (!none) row.way = by < 0 ? PanelChange::less : PanelChange::more;
+  const bool equal = row.below == row.above,
+             about = std::fabs(by) < kSame * std::max(std::fabs(above), std::fabs(*below));
+  row.change = equal ? "=" : about ? kAbout : text[0] == '-' ? "−" + text.substr(1) : text;
+  if (!equal && !about) row.way = by < 0 ? PanelChange::less : PanelChange::more;
   return row;
 }
 
@@ -68,6 +70,7 @@ PanelTable launch_table(const PipelineScene& scene) {
   add(tr("tail, µs"), 1, [](const PipelineScene& s) { return tail_ns(s) * kUs; });
   add(tr("tail, % of SM time"), 1, [](const PipelineScene& s) { return 100 * idle_at_end(s); });
   add(tr("gaps, % of SM time"), 1, [](const PipelineScene& s) { return 100 * idle_before_end(s); });
+  add(tr("in blocks, µs per SM"), 1, [](const PipelineScene& s) { return sm_time(s).blocks; });
   add(tr("blocks per SM"), 1, [](const PipelineScene& s) {
     return s.band_rows > 0 ? static_cast<double>(s.timeline->grid_blocks) / s.band_rows : std::nan("");
   });
@@ -79,6 +82,7 @@ PanelTable launch_table(const PipelineScene& scene) {
       {tr("shown recording, µs"), tr("Duration of the shown recording's launch, from the global timer")},
       {tr("tail, µs"), tr("From when the first SM finishes to when the last does")},
       {tr("gaps, % of SM time"), tr("Before an SM's first block and between its blocks")},
+      {tr("in blocks, µs per SM"), tr("Average time during which an SM has a block")},
       {tr("surely idle, %"),
        tr("Share of the shown block's time during which no product is in flight: the tensor cores have no work")}};
   for (PanelRow& row : table.rows)
@@ -97,16 +101,13 @@ PanelTable states_table(const PipelineScene& scene) {
     const auto at = std::ranges::find(s.states, words, &PipelineScene::StateTime::words);
     return at == s.states.end() ? 0 : at->ns;
   };
-  const auto all = [](const PipelineScene& s) {
-    return std::accumulate(s.states.begin(), s.states.end(), 0.0,
-                           [](double sum, const PipelineScene::StateTime& state) { return sum + state.ns; });
-  };
   const auto add = [&](const std::string& name, const std::string& tip, double above, double below) {
     if (std::max(above, below) < kLeastNs) return;
     table.rows.push_back(row_of(name, above, other == nullptr ? nullptr : &below, 0));
     table.rows.back().tip = tip;
   };
-  add(tr("all"), tr("From one key tile to the next, on average"), all(scene), other == nullptr ? 0 : all(*other));
+  add(tr("all"), tr("From one key tile to the next, on average"), key_tile_ns(scene),
+      other == nullptr ? 0 : key_tile_ns(*other));
   for (const PipelineScene::StateTime& state : scene.states)
     add(state.tag, state.words, state.ns, other == nullptr ? 0 : time_in(*other, state.words));
   if (other != nullptr)
@@ -132,6 +133,10 @@ RecordedPanel recorded_panel(const PipelineScene& scene) {
   panel.tables.push_back(launch_table(scene));
   const bool compared = scene.beside == nullptr || why_no_key_tiles(scene, *scene.beside).empty();
   if (!scene.states.empty() && compared) panel.tables.push_back(states_table(scene));
+  for (PanelTable& table : panel.tables)
+    for (PanelRow& row : table.rows)
+      if (row.change == kAbout)
+        row.tip += (row.tip.empty() ? "" : "\n") + phrase("{}: they differ by less than {} %", kAbout, 100 * kSame);
   std::erase_if(panel.tables, [](const PanelTable& table) { return table.rows.empty(); });
   return panel;
 }

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "viz/profile/timeline/scene/common_part.h"
+#include "viz/profile/timeline/scene/comparison.h"
 #include "viz/profile/timeline/scene/followed.h"
 
 namespace attn {
@@ -51,64 +53,7 @@ void align(const PipelineScene& s, PipelineScene& beside) {
   set_ticks(beside);
 }
 
-// From the first of its products S to the last: of one query tile, whose key tiles follow one another, and how many of
-// the consumers have at least as many products as key tiles lie between. 0: not of one.
-std::size_t at_work_in_one(const PipelineScene& s, std::int64_t from, std::int64_t to, std::size_t tiles) {
-  const auto first = static_cast<std::size_t>(std::ranges::lower_bound(s.issues, from) - s.issues.begin());
-  const std::int32_t by = s.issue_tiles[first + 1] - s.issue_tiles[first];
-  for (std::size_t n = first; n < first + tiles; ++n)
-    if (s.issue_tiles[n + 1] - s.issue_tiles[n] != by) return 0;
-  return static_cast<std::size_t>(std::ranges::count_if(s.rows, [&](const TimelineRow& row) {
-    const auto products = std::ranges::count_if(row.stretches, [&](const TimelineStretch& p) {
-      return p.ink == Ink(TensorColour::s) && p.from >= from && p.from < to;
-    });
-    // Consumers stand at different places of their loops.
-    return row.kind == RowKind::products && products + 1 >= static_cast<std::ptrdiff_t>(tiles);
-  }));
-}
-
-// Both are seen in a query tile with as many consumers at work.
-bool at_equal_work(const PipelineScene& s) {
-  constexpr std::size_t kLeast = 3;  // key tiles
-  const auto a = ahead_of(s);
-  if (!a || a->tiles < kLeast) return false;
-  const std::size_t above = at_work_in_one(s, a->from_above, a->above, a->tiles),
-                    below = at_work_in_one(*s.beside, a->from_below, a->below, a->tiles);
-  return above > 0 && above == below &&
-         computing_consumers(s, a->from_above, a->above) == computing_consumers(*s.beside, a->from_below, a->below);
-}
-
-// The window nearest to the chosen one where two are at the same work: a query tile may leave a consumer without rows.
-void seek_equal_work(PipelineScene& s) {
-  constexpr std::size_t kMost = 200;  // windows
-  if (computing_consumers(s, 0, s.length) != computing_consumers(*s.beside, 0, s.beside->length)) return;
-  const std::int64_t from = s.from, part = s.to - s.from;
-  const auto put = [&](std::int64_t at) {
-    s.from = std::clamp<std::int64_t>(at, 0, s.length - part);
-    s.to = s.from + part;
-    align(s, *s.beside);
-    return at_equal_work(s);
-  };
-  if (put(from)) return;
-  std::vector<std::int64_t> starts;
-  starts.reserve(s.issues.size());
-  for (const std::int64_t issue : s.issues) starts.push_back(issue - s.tile_clocks / 4);
-  std::ranges::stable_sort(starts, {}, [&](std::int64_t at) { return std::abs(at - from); });
-  if (starts.size() > kMost) starts.resize(kMost);
-  for (const std::int64_t at : starts)
-    if (put(at)) return;
-  put(from);
-}
-
 }  // namespace
-
-std::size_t computing_consumers(const PipelineScene& scene, std::int64_t from, std::int64_t to) {
-  return static_cast<std::size_t>(std::ranges::count_if(scene.rows, [&](const TimelineRow& row) {
-    return row.kind == RowKind::products && std::ranges::any_of(row.stretches, [&](const TimelineStretch& x) {
-             return x.ink == Ink(TensorColour::s) && x.to > from && x.from < to;
-           });
-  }));
-}
 
 void show_part(PipelineScene& s, const ProfileView& view) {
   if (!s.there) return;
@@ -124,14 +69,19 @@ void show_part(PipelineScene& s, const ProfileView& view) {
   s.sms_shown = view.time_sms;
   s.follow = view.key_tile;
   const bool chosen = view.time_to_ns > view.time_from_ns;
-  if (!chosen && s.beside != nullptr) seek_equal_work(s);
+  if (!chosen && s.beside != nullptr) {
+    s.from = common_part(s);
+    s.to = s.from + part;
+  }
   if (!chosen)
     if (const auto elsewhere = followed_elsewhere(s)) std::tie(s.from, s.to) = window_about(s, *elsewhere);
   s.whole = s.from == 0 && s.to == s.length;
   s.path_wanted = view.time_path;
   s.with_path = view.time_path && path_is_seen(s);
   set_ticks(s);
-  if (s.beside != nullptr) align(s, *s.beside);
+  if (s.beside == nullptr) return;
+  align(s, *s.beside);
+  tell_comparison(s);
 }
 
 }  // namespace attn

@@ -7,7 +7,5 @@ namespace attn {
 
 // What the view asks for. Of a scene with nothing to draw nothing is chosen.
 void show_part(PipelineScene& scene, const ProfileView& view);
-// How many consumers have a product S in flight between two clocks of the block.
-std::size_t computing_consumers(const PipelineScene& scene, std::int64_t from, std::int64_t to);
 
 }  // namespace attn

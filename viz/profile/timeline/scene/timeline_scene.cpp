@@ -19,6 +19,7 @@ namespace {
 constexpr float kProducer = 16;
 constexpr float kPathOfLane = 0.08F, kPathOfProducer = 0.06F;  // above their letters
 constexpr double kSmallest = 0.005;                            // a share of a lane's time that has no name
+constexpr std::int64_t kTogether = 3;  // key tiles: consumers lie no farther apart on one and the same
 
 Ink ink_of(StateOf of) {
   constexpr std::array kInks{Ink(Token::dim),      Ink(TensorColour::q), Ink(TensorColour::k),
@@ -83,6 +84,7 @@ class Scene {
     add_releases(s_, p_, places_);
     parts_ = add_path(s_, p_, places_);
     add_sums();
+    add_issues();
     add_states();
     add_bands(s_, p_.block);
     add_words();
@@ -292,15 +294,38 @@ class Scene {
     }
   }
 
-  // For each key tile of one consumer.
-  void add_states() {
+  // Of the first consumer its products S, and how many rows of all consumers take the same key tile with it.
+  void add_issues() {
     if (p_.products.empty()) return;
-    s_.issues_by = lane_words(t_, p_.products.front().lane);
+    const std::size_t by = p_.products.front().lane;
+    s_.issues_by = lane_words(t_, by);
+    std::map<std::int32_t, std::vector<std::size_t>> of_tile;
     for (const Product& x : p_.products) {
-      if (x.of_o || x.lane != p_.products.front().lane) continue;
+      if (x.of_o || x.lane != by) continue;
+      of_tile[x.tile].push_back(s_.issues.size());
       s_.issues.push_back(rel(x.issued));
       s_.issue_tiles.push_back(x.tile);
     }
+    const auto consumers =
+        std::ranges::count_if(p_.lanes, [&](std::size_t n) { return t_.lanes[n].kind == LaneKind::consumer; });
+    const std::int32_t rows = t_.options.br / static_cast<std::int32_t>(std::max<std::ptrdiff_t>(1, consumers));
+    std::set<std::pair<std::size_t, std::size_t>> takers;  // product of the first consumer, lane
+    for (const Product& x : p_.products) {
+      if (x.of_o) continue;
+      s_.work += rows;
+      // A key tile comes again with the next query tile.
+      const auto away = [&](std::size_t n) { return std::abs(s_.issues[n] - rel(x.issued)); };
+      const std::vector<std::size_t>& same = of_tile[x.tile];
+      const auto nearest = std::ranges::min_element(same, {}, away);
+      if (nearest != same.end() && away(*nearest) <= kTogether * s_.tile_clocks) takers.emplace(*nearest, x.lane);
+    }
+    s_.issue_rows.assign(s_.issues.size(), 0);
+    for (const auto& [product, lane] : takers) s_.issue_rows[product] += rows;
+  }
+
+  // For each key tile of one consumer.
+  void add_states() {
+    if (p_.products.empty()) return;
     const std::size_t told = told_consumer(t_, p_);
     const auto tiles =
         std::ranges::count_if(p_.products, [&](const Product& x) { return !x.of_o && x.lane == p_.lanes[told]; });

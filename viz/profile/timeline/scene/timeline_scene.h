@@ -162,11 +162,13 @@ struct PipelineScene {
   std::int32_t states_of = 0;             // number of that consumer
   std::vector<std::int64_t> issues;       // when the first consumer hands over its products S: what two are aligned at
   std::vector<std::int32_t> issue_tiles;  // parallel: of which key tile
+  std::vector<std::int32_t> issue_rows;   // parallel: rows of all consumers that take that key tile
   std::string issues_by;                  // "consumer 0"
+  double work = 0;                        // rows that take a key tile, of all key tiles of the block
   // The one that is drawn below, on the same axis from the same product on; null: none is.
   std::shared_ptr<PipelineScene> beside;
-  std::string beside_words;
-  std::vector<std::string> beside_forms;  // of one line, the longest first: of what happens in a key tile
+  std::string beside_words;               // of both, all of it; of this window, by show_part()
+  std::vector<std::string> beside_forms;  // of one line, the longest first: what is general goes first, causes stay
   std::string above_label, beside_label;  // by what differs: "no turns", "turns"
 };
 
@@ -201,22 +203,17 @@ TextRuns alignment_words(const PipelineScene& scene);
 struct Ahead {
   std::int64_t from_above = 0, above = 0, from_below = 0, below = 0;  // clocks of each block
   std::size_t tiles = 0;
-  double above_ns = 0, below_ns = 0;  // what they take
+  double above_ns = 0, below_ns = 0;      // what they take
+  double above_work = 0, below_work = 0;  // rows that take a key tile, of all of them
 };
 // None: there is no product in sight of both but the one at which they are aligned.
 std::optional<Ahead> ahead_of(const PipelineScene& scene);
-std::string ahead_words(const PipelineScene& scene, const Ahead& ahead);
 // Of two launches as recorded: which ends sooner, by how much.
 std::string ends_words(const PipelineScene& above, const PipelineScene& below);
 // Less than twice what the quartiles of both leave open.
 bool is_no_gain(const Timeline& above, const Timeline& below, double gain);
 // What sets each of two recordings of one problem apart: "2 slots", "3 slots"; the same of both where nothing does.
 std::pair<std::string, std::string> what_differs(const Timeline& above, const Timeline& below);
-// Two of one problem: what the other takes, measured without the recorder, and where a key tile's time differs most.
-std::string comparison_words(const PipelineScene& scene, const PipelineScene& beside);
-std::vector<std::string> comparison_forms(const PipelineScene& scene, const PipelineScene& beside);
-// A block far from the median, of one key tile maybe, says nothing of its launch's key tiles. Empty: they are compared.
-std::string why_no_key_tiles(const PipelineScene& scene, const PipelineScene& beside);
 // What a change brought, as a share of the time without the recorder. `spread`: between its quartiles, by those of both
 // medians; empty where a file has none.
 struct MeasuredGain {

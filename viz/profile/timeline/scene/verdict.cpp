@@ -1,13 +1,14 @@
 // The page's headline, and what sets two recordings of one problem apart.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
-#include "viz/profile/timeline/scene/shown_part.h"
+#include "viz/profile/timeline/scene/comparison.h"
 #include "viz/profile/timeline/scene/timeline_scene.h"
 
 namespace attn {
@@ -33,21 +34,35 @@ double relative_spread(const Timeline& t) {
   return t.plain_us > 0 ? (t.plain_quartiles.q3 - t.plain_quartiles.q1) / t.plain_us : 0;
 }
 
-std::string compared(const PipelineScene& a, const PipelineScene& b) {
+// As shown, so that a difference is that of the numbers beside it.
+double shown(double us) {
+  return std::round(10 * us) / 10;
+}
+
+// What two launches take, µs: without the recorder where both were measured so, else as recorded.
+struct TwoLaunches {
+  bool plain = false;
+  double above = 0, below = 0;
+  double gain() const { return 1 - below / above; }
+};
+TwoLaunches launches_of(const PipelineScene& a, const PipelineScene& b) {
   const bool plain = a.timeline->plain_us > 0 && b.timeline->plain_us > 0;
-  const double above = plain ? a.timeline->plain_us : a.launch_ns * kUs;
-  const double below = plain ? b.timeline->plain_us : b.launch_ns * kUs;
-  const double gain = 1 - below / above;
+  return {plain, plain ? a.timeline->plain_us : a.launch_ns * kUs, plain ? b.timeline->plain_us : b.launch_ns * kUs};
+}
+
+std::string compared(const PipelineScene& a, const PipelineScene& b) {
+  const TwoLaunches two = launches_of(a, b);
   const auto [first, second] = what_differs(*a.timeline, *b.timeline);
   const std::string what = first == second ? std::string(tr("The same launch, recorded twice"))
                                            : phrase("Above {}, below {}", first, second);
-  std::string basis = plain ? tr("without the recorder") : tr("in these recordings");
+  std::string basis = two.plain ? tr("without the recorder") : tr("in these recordings");
   if (!on_same_card(*a.timeline, *b.timeline)) basis += std::string(", ") + tr("on two GPUs of one kind");
-  if (is_no_gain(*a.timeline, *b.timeline, gain))
-    return phrase("{}: no difference {} ({:.1f} and {:.1f} µs).", what, basis, above, below);
-  const std::string by = fmt::format("{:.1f} µs ({:.1f} %)", std::fabs(above - below), 100 * std::fabs(gain));
-  return gain > 0 ? phrase("{}: {}, below ends {} sooner.", what, basis, by)
-                  : phrase("{}: {}, below ends {} later.", what, basis, by);
+  const int later = later_below(a, b);
+  if (later == 0) return phrase("{}: no difference {} ({:.1f} and {:.1f} µs).", what, basis, two.above, two.below);
+  const std::string by =
+      fmt::format("{:.1f} µs ({:.1f} %)", std::fabs(shown(two.above) - shown(two.below)), 100 * std::fabs(two.gain()));
+  return later < 0 ? phrase("{}: {}, below ends {} sooner.", what, basis, by)
+                   : phrase("{}: {}, below ends {} later.", what, basis, by);
 }
 
 }  // namespace
@@ -55,6 +70,12 @@ std::string compared(const PipelineScene& a, const PipelineScene& b) {
 bool is_no_gain(const Timeline& above, const Timeline& below, double gain) {
   if (above.plain_quartiles.q1 <= 0 || below.plain_quartiles.q1 <= 0) return std::fabs(gain) < kLeastGain;
   return std::fabs(gain) <= 2 * std::hypot(relative_spread(above), relative_spread(below));
+}
+
+int later_below(const PipelineScene& above, const PipelineScene& below) {
+  const double gain = launches_of(above, below).gain();
+  if (is_no_gain(*above.timeline, *below.timeline, gain)) return 0;
+  return gain > 0 ? -1 : 1;
 }
 
 std::pair<std::string, std::string> what_differs(const Timeline& above, const Timeline& below) {
@@ -130,37 +151,12 @@ std::optional<Ahead> ahead_of(const PipelineScene& s) {
   Ahead a{at(s, first), at(s, last), at(b, first), at(b, last), static_cast<std::size_t>(last - first)};
   a.above_ns = static_cast<double>(a.above - a.from_above) * s.ns_a_clock;
   a.below_ns = static_cast<double>(a.below - a.from_below) * b.ns_a_clock;
+  const auto work = [&](const PipelineScene& x) {
+    return std::accumulate(x.issue_rows.begin() + first, x.issue_rows.begin() + last, 0.0);
+  };
+  a.above_work = work(s);
+  a.below_work = work(b);
   return a;
-}
-
-namespace {
-
-// Less work in the same key tiles is no gain. Empty: as many compute.
-std::string work_words(const PipelineScene& s, const Ahead& a) {
-  const std::size_t above = computing_consumers(s, a.from_above, a.above),
-                    below = computing_consumers(*s.beside, a.from_below, a.below);
-  if (above == below) return {};
-  return plural(below, ": {0} consumer computes there, {1} above", ": {0} consumers compute there, {1} above", above);
-}
-
-std::string tiles_words(const PipelineScene& s, const Ahead& a) {
-  const double share = 1 - a.below_ns / a.above_ns;
-  const std::string by = time_text(std::fabs(a.above_ns - a.below_ns));
-  // Within what the launches leave open it is none either.
-  if (is_no_gain(*s.timeline, *s.beside->timeline, share))
-    return plural(a.tiles, "In these two blocks, the {0} key tile in sight takes as long: {1} apart",
-                  "In these two blocks, the {0} key tiles in sight take as long: {1} apart", by);
-  const std::string much = fmt::format("{} ({:.1f} %)", by, 100 * std::fabs(share));
-  return share > 0 ? plural(a.tiles, "In these two blocks, the {0} key tile in sight takes {1} less below",
-                            "In these two blocks, the {0} key tiles in sight take {1} less below", much)
-                   : plural(a.tiles, "In these two blocks, the {0} key tile in sight takes {1} more below",
-                            "In these two blocks, the {0} key tiles in sight take {1} more below", much);
-}
-
-}  // namespace
-
-std::string ahead_words(const PipelineScene& s, const Ahead& a) {
-  return tiles_words(s, a) + work_words(s, a);
 }
 
 std::string ends_words(const PipelineScene& above, const PipelineScene& below) {
