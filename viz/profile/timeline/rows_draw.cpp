@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +22,8 @@ constexpr float kLeastIdle = 4;  // logical pixels
 constexpr float kOthers = 0.4F;  // what is not of the tile that is followed
 // Logical pixels: a stretch has a letter from here on, a wait its time; of a letter from its middle to its edge.
 constexpr float kLettered = 7, kTimed = 60, kHalfLetter = 6;
+constexpr float kTopLetter = 4.5F,
+                kPathClear = 1.5F;                 // logical pixels: to a letter's top, from the path's middle to it
 constexpr float kNamedSlot = 12;                   // logical pixels
 constexpr float kGoodLettered = 17, kPillTop = 2;  // logical pixels: lower slots have smaller letters
 constexpr float kLeastAbove = 8;   // logical pixels: a wait too low for its letter has it in the free room above
@@ -38,6 +39,8 @@ float strength(const PipelineScene& scene, const TimelineStretch& x) {
   return scene.follow < 0 || x.tile == scene.follow ? 1 : kOthers;
 }
 
+using Taken = std::vector<std::pair<float, float>>;  // parts of a box in which no letter stands
+
 struct LetterRun {
   Face face;
   float size, lower;  // logical pixels
@@ -45,7 +48,7 @@ struct LetterRun {
 };
 
 // Letter and key tile, and of a wait how long it takes where there is room for that too beside what crosses the box.
-void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU32 ink, std::span<const float> crossed,
+void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU32 ink, const Taken& taken,
                  const std::string& time, bool patched) {
   const Style& s = style();
   if (x.letter.empty()) return;
@@ -64,7 +67,7 @@ void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU
   for (; runs.size() >= least && !runs.empty(); runs.pop_back()) {
     float wide = 0;
     for (const LetterRun& run : runs) wide += text_width(run.face, run.size, run.words) + s.px(0.5F);
-    const auto left = place_between(from, to, crossed, wide + (patched ? s.px(6) : 0), s.px(3));
+    const auto left = place_beside(from, to, taken, wide + (patched ? s.px(6) : 0), s.px(3));
     if (!left) continue;
     float at = *left + (patched ? s.px(3) : 0);
     // Between the path, which runs at a slot's top, and its lower edge.
@@ -163,6 +166,23 @@ Box above_wait(const Chart& chart, const TimelineRow& row, Box wait, const Box& 
 
 }  // namespace
 
+namespace {
+
+// What crosses letters whose middle is at that height, or, `above` them, runs along their tops: a slot's patch is below
+// the path.
+Taken taken_of(const Chart& chart, float middle, bool above) {
+  const Style& s = style();
+  const float half = s.px(kHalfLetter);
+  Taken taken;
+  if (above) taken = level_parts(chart.path, middle - s.px(kTopLetter + kPathClear), middle + half);
+  for (const auto& lines : {chart.path, chart.arrows})
+    for (const float at : crossings(lines, middle - half, middle + half)) taken.emplace_back(at, at);
+  for (const ChartMoment& moment : chart.moments) taken.emplace_back(moment.x, moment.x);
+  return taken;
+}
+
+}  // namespace
+
 void draw_row(ImDrawList* list, const Chart& chart, const TimelineRow& row, const Box& place) {
   float joined_from = 0, joined_to = -1;
   const auto flush = [&] {
@@ -205,15 +225,12 @@ void draw_row_letters(ImDrawList* list, const Chart& chart, const TimelineRow& r
     if (x.look == StretchLook::wait && box.height() < s.px(kLeastLettered) - 0.5F)
       box = above_wait(chart, row, box, place);
     const bool pale = strength(chart.scene, x) < 1, waits = x.look == StretchLook::wait;
-    const float middle = box.centre().y, half = s.px(kHalfLetter);
-    std::vector<float> crossed = crossings(chart.path, middle - half, middle + half);
-    for (const float at : crossings(chart.arrows, middle - half, middle + half)) crossed.push_back(at);
-    for (const ChartMoment& moment : chart.moments) crossed.push_back(moment.x);
     const bool held = row.kind == RowKind::slot;
+    const Taken taken = taken_of(chart, box.centre().y, !held);
     const ImU32 ink = held            ? pale ? colour(s.theme, Token::dim) : colour_of(x.ink)
                                  : pale || waits ? faded(text, pale && waits ? 0.7F : 1)
                                       : text_on(colour_of(x.ink));
-    draw_letter(list, box, x, ink, crossed,
+    draw_letter(list, box, x, ink, taken,
                 waits && box.width() >= s.px(kTimed) ? wait_text(chart.scene, x.to - x.from) : "", held);
   });
   list->PopClipRect();

@@ -73,18 +73,32 @@ std::pair<std::int64_t, std::int64_t> widest_part(std::int64_t from, std::int64_
   return best;
 }
 
+std::vector<std::pair<float, float>> level_parts(std::span<const PathLine> lines, float top, float bottom) {
+  std::vector<std::pair<float, float>> parts;
+  for (const PathLine& line : lines)
+    if (line.y0 == line.y1 && line.y0 > top && line.y0 < bottom)
+      parts.emplace_back(std::min(line.x0, line.x1), std::max(line.x0, line.x1));
+  return parts;
+}
+
 std::optional<float> place_between(float from, float to, std::span<const float> crossings, float wide, float margin) {
-  std::vector<float> cuts;
-  for (const float x : crossings)
-    if (x > from - margin && x < to + margin) cuts.push_back(x);
-  std::ranges::sort(cuts);
+  std::vector<std::pair<float, float>> taken;
+  taken.reserve(crossings.size());
+  for (const float x : crossings) taken.emplace_back(x, x);
+  return place_beside(from, to, std::move(taken), wide, margin);
+}
+
+std::optional<float> place_beside(float from, float to, std::vector<std::pair<float, float>> taken, float wide,
+                                  float margin) {
+  std::erase_if(taken, [&](const auto& part) { return part.second <= from - margin || part.first >= to + margin; });
+  std::ranges::sort(taken);
   float best_from = from, best_to = from, left = from;
   const auto offer = [&](float right) {
     if (right - left > best_to - best_from) best_from = left, best_to = right;
   };
-  for (const float x : cuts) {
-    offer(std::min(x - margin, to));
-    left = std::max(left, x + margin);
+  for (const auto& [begin, end] : taken) {
+    offer(std::min(begin - margin, to));
+    left = std::max(left, end + margin);
   }
   offer(to);
   if (best_to - best_from < wide) return std::nullopt;

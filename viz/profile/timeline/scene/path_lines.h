@@ -38,10 +38,15 @@ std::vector<PathLine> arrow_lines(const PipelineScene& s, const ReleaseArrow& a,
 
 // Where upright ones cross the band from `top` to `bottom`.
 std::vector<float> crossings(std::span<const PathLine> lines, float top, float bottom);
+// From where to where level ones run within that band.
+std::vector<std::pair<float, float>> level_parts(std::span<const PathLine> lines, float top, float bottom);
 // The widest part of [from, to] between two edges; of equals the first. In clocks: the same at every zoom.
 std::pair<std::int64_t, std::int64_t> widest_part(std::int64_t from, std::int64_t to, std::vector<std::int64_t> edges);
 // The left edge of what is `wide`, in the middle of the widest part of [from, to] from which all crossings are at least
 // `margin` away; empty: it fits in none.
 std::optional<float> place_between(float from, float to, std::span<const float> crossings, float wide, float margin);
+// The same where parts are taken, too.
+std::optional<float> place_beside(float from, float to, std::vector<std::pair<float, float>> taken, float wide,
+                                  float margin);
 
 }  // namespace attn
