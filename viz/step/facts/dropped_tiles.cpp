@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "kernels/base/text.h"
+#include "kernels/model/order_row.h"
 #include "viz/step/orders/looks.h"
 
 namespace attn {
@@ -36,11 +37,18 @@ struct DroppedLooker {
     }
     return false;
   }
+  // Of the rows or keys that are drawn: another tile's says nothing about this one's.
   bool in_any_before(Slot slot) const {
+    const SlotRow& row = slot_row(slot);
+    const bool by_key = row.rows == SlotRows::keys, shared = order_row(rec.order).heads_share_keys;
+    const std::int32_t first = by_key ? at.first_key : at.first_row;
     for (EventIndex n = at.event; n-- > 0;) {
       const EventId& id = rec.events[n].id;
-      if (id.b != at.b || id.h != at.h) return false;
-      if (rec.after(n, slot) != kNoVersion) return true;
+      const bool group = id.b == at.b && rec.problem.kv_head(id.h) == rec.problem.kv_head(at.h);
+      if (shared ? !group : id.b != at.b || id.h != at.h) return false;
+      if (!by_key && id.h != at.h) continue;
+      const VersionId v = rec.after(n, slot);
+      if (v != kNoVersion && rec.version(v).first_row == first) return true;
     }
     return false;
   }

@@ -195,15 +195,13 @@ std::vector<SlotLook> slot_looks(const BackwardNames& n, bool keys_stay) {
   weights.explain = Explain::words;
   weights.words = say_weight;
   weights.operands = kOfPAgain;
-  // What stays for all key tiles of a query tile was there in one of them.
-  const StoodBefore of_rows = keys_stay ? StoodBefore{Stood::before} : StoodBefore{Stood::in_any, {Phase::scores}};
   const auto before = [&](SlotLook look, std::string_view gone) {
-    look.stood = of_rows;
+    look.stood = {Stood::before};
     look.gone = gone;
     return look;
   };
   SlotLook q = kSlotQ, k = kSlotK, v = kSlotV;
-  q.stood = of_rows;
+  q.stood = {Stood::before};
   if (keys_stay) k.stood = v.stood = {Stood::before};
   k.pins = SlotPin{Slot::s, true};
   v.pins.reset();
@@ -222,7 +220,7 @@ std::vector<SlotLook> slot_looks(const BackwardNames& n, bool keys_stay) {
   dq.stood = {Stood::in_any, {n.query_gradient}};
   dq.gone = keys_stay ? kInMemory : kWritten;
   dv.never_if_skipped = dk.never_if_skipped = dq.never_if_skipped = false;
-  dv.stood = dk.stood = {Stood::in_key_tile, {n.store_dkv, n.store_dkv}};
+  dv.stood = dk.stood = {Stood::before};
   dv.gone = dk.gone = kWritten;
   if (!keys_stay) {
     dv.stood = {Stood::of_keys, {n.value_gradient}};
@@ -269,11 +267,11 @@ std::vector<ColumnLook> column_looks(const BackwardNames& n, bool keys_stay) {
 
 // What is on chip at once: K and V, or Q, with the sums that stay.
 std::vector<ChipLook> chip_looks(const BackwardNames& n, bool keys_stay, std::vector<std::array<Slot, 2>>& pairs) {
-  pairs = {{Slot::q, Slot::q}, {n.dq, n.dq},           {Slot::k, Slot::k}, {n.dk, n.dk}, {Slot::v, Slot::v},
-           {n.dv, n.dv},       {Slot::s, Slot::p},     {n.dp, n.ds},       {n.o, n.o},   {n.d_o, n.d_o},
-           {n.o, n.d_o},       {Slot::lse, Slot::lse}, {n.delta, n.delta}};
+  pairs = {{Slot::q, Slot::q}, {n.dq, n.dq},   {Slot::k, Slot::k},     {n.dk, n.dk},
+           {Slot::v, Slot::v}, {n.dv, n.dv},   {Slot::s, Slot::p},     {n.dp, n.ds},
+           {n.o, n.o},         {n.d_o, n.d_o}, {Slot::lse, Slot::lse}, {n.delta, n.delta}};
   const auto pair = [&pairs](std::size_t at) { return std::span<const std::array<Slot, 2>>(pairs).subspan(at, 1); };
-  // The sums of keys are there when they are written at the end, too.
+  // What comes from memory and goes back within a step is not held. It is when it is written at the end.
   const unsigned sums_of_keys = keys_stay ? 0b111 : 0b010;
   std::vector<ChipLook> chip = {{.part = TrafficPart::q, .slots = pair(0), .fp32 = false},
                                 {.part = TrafficPart::k, .slots = pair(2), .fp32 = false},
@@ -282,15 +280,14 @@ std::vector<ChipLook> chip_looks(const BackwardNames& n, bool keys_stay, std::ve
                                 {.part = TrafficPart::v, .slots = pair(5), .passes = sums_of_keys},
                                 {.part = TrafficPart::s, .slots = pair(6)},
                                 {.part = TrafficPart::p, .slots = pair(7)},
-                                {.part = TrafficPart::stats, .slots = pair(11)},
-                                {.part = TrafficPart::stats, .slots = pair(12)}};
-  if (keys_stay) {
-    chip.push_back({.part = TrafficPart::o, .slots = pair(8), .fp32 = false});
-    chip.push_back({.part = TrafficPart::o, .slots = pair(9), .fp32 = false});
-  } else {
+                                {.part = TrafficPart::o, .slots = pair(8), .fp32 = false},
+                                {.part = TrafficPart::o, .slots = pair(9), .fp32 = false},
+                                {.part = TrafficPart::stats, .slots = pair(10)},
+                                {.part = TrafficPart::stats, .slots = pair(11)}};
+  if (keys_stay)
+    chip.push_back({.part = TrafficPart::q, .slots = pair(1), .fp32 = false, .passes = 0b100});
+  else
     chip.push_back({.part = TrafficPart::q, .slots = pair(1)});
-    chip.push_back({.part = TrafficPart::o, .slots = pair(10), .fp32 = false});
-  }
   return chip;
 }
 

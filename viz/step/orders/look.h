@@ -119,7 +119,7 @@ enum class Stood : std::uint8_t {
   of_keys,      // in the first of them, in this key tile of any query tile
   as_version,   // the tile has a version of it
   in_merge,     // in the first of them, of this merge of parts; after all merges, of any
-  before,       // in any step of the head before
+  before,       // with these rows or keys in any step before, of the head or of those that share its keys
 };
 struct StoodBefore {
   Stood how = Stood::before;
