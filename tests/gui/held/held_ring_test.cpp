@@ -58,7 +58,7 @@ std::vector<std::pair<std::string, const RingGrid*>> made_of(const RingScene& sc
       {"##ring_so_far_o", &row.so_far.o}, {"##ring_delta", &row.delta},       {"##ring_dq", &row.dq},
       {"##ring_part_dk", &row.part.dk},   {"##ring_part_dv", &row.part.dv},   {"##ring_sums_dk", &row.sums.dk},
       {"##ring_sums_dv", &row.sums.dv}};
-  std::erase_if(made, [](const auto& each) { return !each.second->made || values_of(*each.second) == 0; });
+  std::erase_if(made, [](const auto& each) { return !each.second->made.any() || values_of(*each.second) == 0; });
   return made;
 }
 

@@ -53,14 +53,19 @@ RingGrid RingCells::inputs(Slot slot, const Array& from, std::int64_t heads, std
   return g;
 }
 
-void RingCells::fill(RingGrid& g, std::size_t first, std::int32_t tile, VersionId id) const {
+void RingCells::fill(RingGrid& g, std::size_t first, std::int32_t tile, VersionId id, CellLook look) const {
   if (id == kNoVersion) return;
   const Version& v = rec.version(id);
   const auto values = rec.values(id);
   for (std::size_t n = 0; n < values.size(); ++n) {
     const std::size_t r = n / static_cast<std::size_t>(v.cols), c = n % static_cast<std::size_t>(v.cols);
-    put(g.cells[(first + r) * static_cast<std::size_t>(g.cols) + c], g.slot, values[n], bound(tile, id, n));
+    Cell& cell = g.cells[(first + r) * static_cast<std::size_t>(g.cols) + c];
+    if (look == CellLook::value)
+      put(cell, g.slot, values[n], bound(tile, id, n));
+    else
+      cell.look = look;
   }
+  if (v.made_by == at.event && look == CellLook::value) g.made = {static_cast<std::int32_t>(first), v.rows, 0, v.cols};
 }
 
 std::vector<std::int32_t> rows_of_tiles(const std::vector<std::int64_t>& tiles, std::int32_t side,

@@ -24,8 +24,9 @@ struct RingCells {
   static RingGrid grid(Slot slot, std::size_t rows, std::int64_t cols);
   RingGrid inputs(Slot slot, const Array& from, std::int64_t heads, std::int64_t head, std::int64_t length,
                   const std::vector<std::int32_t>& rows, std::int64_t width) const;
-  // The rows of a tile, from `first` on in the grid, as a version has them; none: they stay as they are.
-  void fill(RingGrid& g, std::size_t first, std::int32_t tile, VersionId id) const;
+  // The rows of a tile, from `first` on in the grid, as a version has them; none: they stay as they are. `gone`: where
+  // they were once. What this step made of them is marked.
+  void fill(RingGrid& g, std::size_t first, std::int32_t tile, VersionId id, CellLook look = CellLook::value) const;
 };
 
 // Rows of tiles of so many each.

@@ -108,11 +108,14 @@ void add_gradients(const RingCells& cells, const Ring& ring, bool after_turns, R
   for (const std::int64_t j : tiles) {
     const auto tile = static_cast<std::int32_t>(j);
     for (const auto& [slot, grid] : {std::pair{n.dk, &RingSums::dk}, {n.dv, &RingSums::dv}}) {
-      if (!after_turns) cells.fill(row.part.*grid, first, tile, of.part(slot, j));
+      cells.fill(row.part.*grid, first, tile, of.part(slot, j), after_turns ? CellLook::dropped : CellLook::value);
       cells.fill(row.sums.*grid, first, tile, row.home ? of.at_home(slot, j) : of.sum_in(turn, slot, j));
     }
     first += static_cast<std::size_t>(std::min<std::int64_t>(cells.at.bc, p.Lk - j * cells.at.bc));
   }
+  // All of them came in this step.
+  if (row.home && cells.rec.events[cells.at.event].id.phase == orders::backward_ring_names().sums_home && row.live)
+    for (RingGrid* grid : {&row.sums.dk, &row.sums.dv}) grid->made = {0, grid->rows, 0, grid->cols};
 }
 
 }  // namespace attn

@@ -135,11 +135,14 @@ float draw_cells(const Place& p, const RingRankRow& row, const RingGrid& grid, f
 }
 
 void frame_rows(const Place& p, const RingRankRow& row, const RingGrid& grid, float left, float top, float cell) {
-  if (!grid.made || grid.rows == 0) return;
-  const bool of_keys = slot_row(grid.slot).rows == SlotRows::keys;
-  const float right = left + cell * static_cast<float>(grid.cols);
-  const float bottom = rows_bottom(p, of_keys ? row.sum_keys : row.rows, top, of_keys ? p.keys : p.row);
-  draw_outline(p.list, Box{{left, top}, {right, bottom}}.grown(p.s.px(2)), colour_of(Token::text), 2, 4);
+  if (!grid.made.any()) return;
+  const std::vector<std::int32_t>& rows = rows_of(row, grid);
+  const float high = slot_row(grid.slot).rows == SlotRows::keys ? p.keys : p.row;
+  const auto edge = [&](std::int32_t r) { return row_top(p, rows, top, high, static_cast<std::size_t>(r)); };
+  const Box made{{left + cell * static_cast<float>(grid.made.col), edge(grid.made.row)},
+                 {left + cell * static_cast<float>(grid.made.col + grid.made.cols),
+                  edge(grid.made.row + grid.made.rows - 1) + high}};
+  draw_outline(p.list, made.grown(p.s.px(2)), colour_of(Token::text), 2, 4);
 }
 
 float draw_rows(const Place& p, const RingRankRow& row, const RingGrid& grid, float left, float top, float cell) {

@@ -54,11 +54,20 @@ std::vector<std::int32_t> cut(const std::vector<std::int32_t>& names, Span span)
   return {names.begin() + span.first, names.begin() + span.first + span.count};
 }
 
+// Of so many from `first` on what lies in the span, counted from that.
+Span within(Span span, std::int32_t first, std::int32_t count) {
+  const std::int32_t from = std::max(first, span.first), to = std::min(first + count, span.first + span.count);
+  return {from - span.first, std::max(0, to - from)};
+}
+
 RingGrid cut(const RingGrid& grid, Span rows, Span cols) {
   RingGrid part = grid;
   part.cells.clear();
   part.row_slots.clear();
   part.rows = std::min(rows.count, grid.rows), part.cols = std::min(cols.count, grid.cols);
+  const Span made_rows = within(rows, grid.made.row, grid.made.rows),
+             made_cols = within(cols, grid.made.col, grid.made.cols);
+  part.made = {made_rows.first, made_rows.count, made_cols.first, made_cols.count};
   for (std::int32_t r = 0; r < part.rows; ++r) {
     if (!grid.row_slots.empty()) part.row_slots.push_back(grid.slot_of(rows.first + r));
     for (std::int32_t c = 0; c < part.cols; ++c) part.cells.push_back(grid.cell(rows.first + r, cols.first + c));
@@ -337,7 +346,7 @@ class RankDrawing {
         draw_text(p_.list, {left, top}, Face::text, 12.5F, colour_of(Token::dim), *placed.over);
       draw_letter(p_, letters - p_.s.px(18), left, wide, part.sign.c_str(), part.hue);
       draw_part(placed, left, rows);
-      if (!part.grid.made) continue;
+      if (!part.grid.made.any()) continue;
       const float low = rows + line_rows(page_, line);
       ui_.made = ui_.made.bottom > 0 ? TilesSpan{ui_.made.top, low} : TilesSpan{top, low};
     }

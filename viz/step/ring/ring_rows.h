@@ -12,11 +12,17 @@
 
 namespace attn {
 
+// What of a grid the step made, in its rows and columns: one tile at most.
+struct RingSpan {
+  std::int32_t row = 0, rows = 0, col = 0, cols = 0;
+  bool any() const { return rows > 0 && cols > 0; }
+};
+
 // Rows of a rank in one tensor: its query tiles one below the other, or its keys.
 struct RingGrid {
   Slot slot = Slot::q;
   std::int32_t rows = 0, cols = 0;
-  bool made = false;  // in this step, by whichever rank
+  RingSpan made;
   std::vector<Cell> cells;
   std::vector<Slot> row_slots;  // where rows differ: one query tile may have weights while another has scores still
   Slot slot_of(std::int32_t r) const { return row_slots.empty() ? slot : row_slots[static_cast<std::size_t>(r)]; }

@@ -42,11 +42,8 @@ class Builder {
     scene_.ring = ring_of(rec.options, rec.query_tiles(), rec.key_tiles());
     scene_.turn = turn_of(rec, rec.events[at.event].id);
     scene_.dividing = scene_.turn == scene_.ring.ranks;
-    const OrderRow& order = order_row(rec.order);
-    scene_.backward = order.pass == Pass::backward;
-    const EventId& id = rec.events[at.event].id;
-    phase_ = id.phase;
-    scene_.merging = !scene_.dividing && !order.in_lane[static_cast<std::size_t>(phase_)] && !order.sends(phase_);
+    scene_.backward = order_row(rec.order).pass == Pass::backward;
+    phase_ = rec.events[at.event].id.phase;
     find_last();
     constexpr std::int64_t kMostCells = 16384;  // of all ranks
     const Problem& p = rec.problem;
@@ -116,6 +113,13 @@ class Builder {
 
   void add_states(RingRankRow& row, std::size_t first, std::int32_t i) const {
     const EventIndex last = last_[static_cast<std::size_t>(i)];
+    fill_states(row, first, i, last);
+    // What is stored was made before.
+    if (phase_ != Phase::store_state || last != at_.event) return;
+    for (RingGrid* grid : {&row.so_far.m, &row.so_far.l, &row.so_far.o})
+      grid->made = {static_cast<std::int32_t>(first), at_.rows, 0, grid->cols};
+  }
+  void fill_states(RingRankRow& row, std::size_t first, std::int32_t i, EventIndex last) const {
     if (last == kNoEvent) return;
     const EventId& id = rec_.events[last].id;
     const std::int64_t turn = turn_of(rec_, id);
@@ -149,9 +153,13 @@ class Builder {
         if (held != kNoVersion && rec_.version(held).first_row == r0 && rec_.version(held).first_col == c0) live = held;
       }
       // Beside a query tile that has weighed already another may hold scores still.
-      if (live != kNoVersion)
+      if (live != kNoVersion) {
         std::fill_n(row.scores.row_slots.begin() + static_cast<std::ptrdiff_t>(first), r1 - r0,
                     rec_.version(live).slot);
+        if (rec_.version(live).made_by == at_.event)
+          row.scores.made = {static_cast<std::int32_t>(first), static_cast<std::int32_t>(r1 - r0),
+                             static_cast<std::int32_t>(left), static_cast<std::int32_t>(cols)};
+      }
       const bool skipped = rec_.problem.cover(at_.b, r0, r1, c0, c1) == TileCover::skipped;
       const bool gone = live == kNoVersion && rec_.tile_version(Slot::s, at_.b, at_.h, i, static_cast<std::int32_t>(j),
                                                                 at_.event) != kNoVersion;
@@ -212,15 +220,18 @@ class Builder {
       state->l = RingCells::grid(Slot::l_new, row.rows.size(), 1);
       state->o = RingCells::grid(Slot::o_new, row.rows.size(), p.Dv);
     }
+    // What the last turn made of its keys was used.
+    if (scene_.dividing && !scene_.backward)
+      for (RingGrid* grid : {&row.turn.m, &row.turn.l, &row.turn.o})
+        for (Cell& cell : grid->cells) cell.look = CellLook::dropped;
     if (scene_.backward) add_gradients(cells_, ring(), scene_.dividing, row);
     std::size_t first = 0;
     for (const std::int64_t tile : queries) {
       const auto i = static_cast<std::int32_t>(tile);
-      if (!scene_.dividing) add_scores(row, first, i, keys);
+      add_scores(row, first, i, keys);
       if (!scene_.backward) add_states(row, first, i);
       first += static_cast<std::size_t>(std::min<std::int64_t>(at_.br, p.Lq - std::int64_t{i} * at_.br));
     }
-    mark_made(row);
     scene_.ranks.push_back(std::move(row));
   }
 
@@ -234,28 +245,6 @@ class Builder {
             return *slot;
     }
     return Slot::s;
-  }
-
-  void mark_made(RingRankRow& row) const {
-    const OrderPhase* phase = order_row(rec_.order).phase(phase_);
-    const std::optional<Slot> makes = phase_name(phase_).makes;
-    row.scores.made = phase_ == Phase::mask || (makes && std::ranges::find(kinds_, *makes) != kinds_.end());
-    if (scene_.backward) return mark_gradients(row, makes, phase != nullptr && phase->exact_keys != nullptr);
-    RingState& state = scene_.merging || scene_.dividing ? row.so_far : row.turn;
-    state.m.made = phase_ == Phase::max || phase_ == names_.merge_max;
-    state.l.made = phase_ == Phase::sum || phase_ == names_.merge_sum;
-    state.o.made = phase_ == Phase::output || phase_ == names_.merge_output || phase_ == Phase::normalise;
-    if (phase_ != Phase::store_state) return;
-    row.so_far.m.made = row.so_far.l.made = row.so_far.o.made = true;
-  }
-  // A tile's step adds to one of the sums on chip; what keeps them or brings them home is of both.
-  void mark_gradients(RingRankRow& row, std::optional<Slot> makes, bool sums) const {
-    const bool on_chip = order_row(rec_.order).in_lane[static_cast<std::size_t>(phase_)];
-    row.delta.made = makes == row.delta.slot;
-    row.dq.made = makes == row.dq.slot;
-    row.part.dk.made = on_chip && makes == row.part.dk.slot;
-    row.part.dv.made = on_chip && makes == row.part.dv.slot;
-    row.sums.dk.made = row.sums.dv.made = !on_chip && (sums || row.home) && makes == row.sums.dk.slot;
   }
 
   void add_map() {

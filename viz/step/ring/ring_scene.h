@@ -43,7 +43,6 @@ struct RingScene {
   std::string dense;      // why there are no cells: there are too many. Empty: there are
   std::string title, map_title, map_words;
   Slot scores = Slot::s;  // what stands where queries meet keys
-  bool merging = false;
   std::vector<RingRankRow> ranks;
   std::int32_t chunks = 0;
   std::vector<RingSquare> squares;  // by chunk of queries, then of keys

@@ -173,8 +173,7 @@ EventIndex cursor_of(const TilesPanel& panel) {
 void draw_beside(const TilesPanel& panel, const Box& place, EventIndex event) {
   const Selection& selection = panel.state.document.selection;
   const bool rows = order_row(panel.rec.order).abreast == Abreast::rows;
-  TilesScene beside = rows ? tiles_scene(panel.rec, event, cursor_of(panel), selection, panel.scales)
-                           : tiles_scene(panel.rec, event, selection, OutputReading::as_summed, panel.scales);
+  TilesScene beside = tiles_scene(panel.rec, event, cursor_of(panel), selection, panel.scales);
   fold_tiles(beside, panel.look);
   const TilesLayout layout = panel.seen > 0 ? layout_tiles(beside, place, true) : layout_in_card(beside, place);
   std::optional<ExactTile> exact;

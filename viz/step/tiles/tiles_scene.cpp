@@ -386,10 +386,13 @@ TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& sele
 TilesScene tiles_scene(const Recording& rec, EventIndex e, EventIndex now, const Selection& selection,
                        const TensorScales& scales) {
   TilesScene scene = scene_until(rec, e, now, selection, OutputReading::as_summed, scales);
-  if (side_by_side_of(rec).on_its_way == nullptr || now <= e) return scene;
-  // What this step did not make stood there before.
-  for (const Column c : scene.columns) scene.tiles[static_cast<std::size_t>(c)].made = false;
-  scene.k.made = scene.v.made = scene.next_any = false;
+  if (now <= e) return scene;
+  // What step `now` did not make stood there before.
+  const auto stood = [](TileScene& tile) { tile.made = tile.brought = false; };
+  for (const Column c : scene.columns) stood(scene.tiles[static_cast<std::size_t>(c)]);
+  for (SideTile& side : scene.sides) stood(side.tile);
+  stood(scene.k), stood(scene.v);
+  scene.next_any = false;
   for (CaptionScene& caption : scene.captions) caption.live = false;
   return scene;
 }

@@ -102,7 +102,8 @@ struct TilesScene {
 
 TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& selection, OutputReading reading,
                        const TensorScales& scales);
-// Of one of several query tiles that go abreast: as it stands after its own step e when the run has come to step `now`.
+// Of one of several parts or query tiles that go abreast: as it stands after its own step e when the run has come to
+// step `now`, which made nothing of it unless it is e.
 TilesScene tiles_scene(const Recording& rec, EventIndex e, EventIndex now, const Selection& selection,
                        const TensorScales& scales);
 

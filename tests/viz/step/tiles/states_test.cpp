@@ -3,14 +3,21 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
+#include "kernels/model/options.h"
 #include "kernels/model/order_row.h"
 #include "kernels/orders/backward/names.h"
 #include "kernels/orders/backward/options.h"
+#include "tests/environment/asked.h"
 #include "tests/viz/step/fixture.h"
 #include "viz/step/beside/chip.h"
+#include "viz/step/facts/abreast.h"
+#include "viz/step/ring/ring_scene.h"
 #include "viz/step/tiles/pointed.h"
 #include "viz/step/tiles/tiles_scene.h"
 
@@ -115,6 +122,150 @@ TEST(TileStates, BytesHeldAreThoseOfTheTilesThatAreDrawnAsOnChip) {
       if (!adds_dkv) sum += bytes(n.dk) + bytes(n.dv);
       EXPECT_EQ(chip_scene(*rec, e, "sm_90a").now, sum) << name << ", step " << e + 1;
     }
+  }
+}
+
+std::vector<Case> all_orders() {
+  std::vector<Case> cases = backward_cases();
+  for (const char* kernel : kRecordingKernels) cases.push_back({kernel, record_preset("causal", kernel)});
+  for (const std::int64_t parts : {2, 4}) {
+    Options options;
+    choose(options, kSplits, parts);
+    cases.push_back({"parts", record_preset("late_outlier", "cpu_flash", options)});
+  }
+  return cases;
+}
+
+// Of all parts, as each stands when the run has come to a step.
+TEST(TileStates, AnOutlineIsOnlyRoundWhatThisStepMadeOrBrought) {
+  for (const auto& [name, rec] : all_orders()) {
+    const TensorScales scales = scales_of(*rec);
+    for (EventIndex now = 0; now < rec->events.size(); ++now) {
+      const std::int64_t lanes = std::max<std::int64_t>(abreast(*rec), 1);
+      for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        const EventIndex e = rec->lane_of(now) ? last_abreast(*rec, now, lane).value_or(now) : now;
+        const TilesScene scene = tiles_scene(*rec, e, now, {}, scales);
+        for (const TileScene* tile : drawn(scene)) {
+          if (!tile->made) continue;
+          const VersionId v = rec->after(now, tile->slot);
+          ASSERT_NE(v, kNoVersion) << name << ", step " << now + 1 << ", part " << lane << " " << name_of(tile->slot);
+          EXPECT_TRUE(e == now && (rec->version(v).made_by == now || rec->before(now, tile->slot) != v))
+              << name << ", step " << now + 1 << ", part " << lane << " " << name_of(tile->slot);
+        }
+      }
+    }
+  }
+}
+
+// ---- rings
+
+std::vector<Case> rings() {
+  std::vector<Case> cases;
+  for (const bool backward : {false, true}) {
+    for (const auto& [ranks, zigzag, causal] :
+         {std::tuple{2, false, false}, {2, true, true}, {4, true, true}, {4, false, false}}) {
+      Preset preset = **find_preset("random");
+      preset.br = preset.bc = 2;
+      Problem p = preset.problem;
+      p.pass = backward ? Pass::backward : Pass::forward;
+      p.Lq = p.Lk = 16;
+      p.D = p.Dv = 4;
+      p.mask.causal = causal;
+      Options o;
+      choose(o, kRanks, ranks);
+      choose(o, kDeal, zigzag ? 1 : 0);
+      if (test::left_to_release(cases.size(), 3)) {
+        cases.push_back({});
+        continue;
+      }
+      cases.push_back({(backward ? "backward round " : "forward round ") + std::to_string(ranks),
+                       record_problem(preset, p, backward ? "cpu_flash_bwd" : "cpu_flash", o)});
+    }
+  }
+  std::erase_if(cases, [](const Case& c) { return c.rec == nullptr; });
+  return cases;
+}
+
+std::vector<const RingGrid*> grids_of(const RingRankRow& row) {
+  return {&row.q,      &row.k,        &row.v,        &row.scores,   &row.turn.m, &row.turn.l,
+          &row.turn.o, &row.so_far.m, &row.so_far.l, &row.so_far.o, &row.delta,  &row.d_o,
+          &row.dq,     &row.part.dk,  &row.part.dv,  &row.sums.dk,  &row.sums.dv};
+}
+
+TEST(TileStates, ARingsOutlineIsOnlyRoundTheTileThatThisStepWrote) {
+  for (const auto& [name, rec] : rings()) {
+    const TensorScales scales = scales_of(*rec);
+    std::set<Slot> outlined;
+    for (EventIndex e = 0; e < rec->events.size(); ++e) {
+      const RingScene scene = ring_scene(*rec, place_of(*rec, e, {}), scales, {});
+      const std::string_view phase = phase_name(rec->events[e].id.phase).name;
+      const bool moves = phase == "store_state" || phase == "sums_home";
+      for (const RingRankRow& row : scene.ranks) {
+        for (const RingGrid* grid : grids_of(row)) {
+          if (!grid->made.any()) continue;
+          const std::string where = name + ", step " + std::to_string(e + 1) + " " + std::string(name_of(grid->slot));
+          outlined.insert(grid->slot);
+          EXPECT_TRUE(row.live) << where;
+          bool wrote = moves;
+          const bool keys = slot_row(grid->slot).rows == SlotRows::keys;
+          const auto first = (keys ? row.sum_keys : row.rows)[static_cast<std::size_t>(grid->made.row)];
+          for (const Version& v : rec->versions)
+            wrote = wrote || (v.made_by == e && v.first_row == first && v.rows == grid->made.rows);
+          EXPECT_TRUE(wrote) << where;
+          for (std::int32_t r = grid->made.row; r < grid->made.row + grid->made.rows; ++r)
+            for (std::int32_t c = grid->made.col; c < grid->made.col + grid->made.cols; ++c)
+              EXPECT_TRUE(grid->cell(r, c).look == CellLook::value || grid->cell(r, c).look == CellLook::masked)
+                  << where;
+        }
+      }
+    }
+    EXPECT_GE(outlined.size(), 5U) << name;
+  }
+}
+
+TEST(TileStates, WhatARankMadeIsNeverToComeAndWhatItDidNotIsNeverGone) {
+  const orders::BackwardNames& n = orders::backward_names();
+  for (const auto& [name, rec] : rings()) {
+    const TensorScales scales = scales_of(*rec);
+    bool gone = false;
+    for (EventIndex e = 0; e < rec->events.size(); ++e) {
+      const RingScene scene = ring_scene(*rec, place_of(*rec, e, {}), scales, {});
+      const auto made = [&](Slot slot, const RingRankRow& row, std::int32_t of, std::int32_t key) {
+        return std::ranges::any_of(rec->versions, [&](const Version& v) {
+          // The sums with what came are no part of it.
+          const bool sums = slot_row(slot).rows == SlotRows::keys;
+          const auto phase = static_cast<std::size_t>(rec->events[v.made_by].id.phase);
+          const bool ranks_own = v.made_by <= e && rec->lane_of(v.made_by) == row.rank && v.slot == slot &&
+                                 (!sums || order_row(rec->order).in_lane[phase]);
+          return ranks_own && of >= v.first_row && of < v.first_row + v.rows &&
+                 (key < 0 || (key >= v.first_col && key < v.first_col + v.cols));
+        });
+      };
+      const auto check = [&](const RingRankRow& row, const RingGrid& grid, Slot slot, bool by_key) {
+        const bool keys = slot_row(slot).rows == SlotRows::keys;
+        for (std::int32_t r = 0; r < grid.rows; ++r) {
+          for (std::int32_t c = 0; c < (by_key ? grid.cols : 1); ++c) {
+            const CellLook look = grid.cell(r, c).look;
+            if (look != CellLook::empty && look != CellLook::dropped) continue;
+            gone = gone || look == CellLook::dropped;
+            EXPECT_EQ(look == CellLook::dropped,
+                      made(slot, row, (keys ? row.sum_keys : row.rows)[static_cast<std::size_t>(r)],
+                           by_key ? row.keys[static_cast<std::size_t>(c)] : -1))
+                << name << ", step " << e + 1 << " " << name_of(slot) << ", row " << r;
+          }
+        }
+      };
+      for (const RingRankRow& row : scene.ranks) {
+        check(row, row.scores, Slot::s, true);
+        if (scene.backward) {
+          check(row, row.delta, n.delta, false), check(row, row.dq, n.dq, false);
+          check(row, row.part.dk, n.dk, false), check(row, row.part.dv, n.dv, false);
+        } else if (scene.dividing) {
+          EXPECT_EQ(row.turn.o.cell(0, 0).look, CellLook::dropped) << name << ", step " << e + 1;
+        }
+      }
+    }
+    EXPECT_TRUE(gone) << name;
   }
 }
 
