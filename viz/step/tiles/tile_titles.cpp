@@ -4,6 +4,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
+#include "viz/draw/number_text.h"
 #include "viz/step/facts/letters.h"
 #include "viz/step/orders/look.h"
 #include "viz/step/tiles/tiles_scene.h"
@@ -123,6 +124,15 @@ void add_titles(TilesScene& scene, const Recording& rec, OutputReading reading) 
                            : TextRuns{letter(std::string(slot_row(side.tile.slot).letter), side.tile.hue)};
   }
   find_next(scene, rec, e);
+}
+
+int wanted_characters(const TileScene& tile) {
+  if (tile.natural < 0) return 7;
+  int max = 3;
+  for (const Cell& cell : tile.cells) {
+    if (cell.look == CellLook::value) max = std::max(max, text_length(number_text(cell.value, {tile.natural, false})));
+  }
+  return max;
 }
 
 }  // namespace attn

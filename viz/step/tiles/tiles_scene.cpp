@@ -441,13 +441,4 @@ void write_numbers(const Recording& rec, const TilesScene& scene, TileScene& til
   each([&](std::int32_t, std::int32_t, Cell& cell) { cell.text = cell_text(cell.value, bounds[n++], format); });
 }
 
-int wanted_characters(const TileScene& tile) {
-  if (tile.natural < 0) return 7;
-  int max = 3;
-  for (const Cell& cell : tile.cells) {
-    if (cell.look == CellLook::value) max = std::max(max, text_length(number_text(cell.value, {tile.natural, false})));
-  }
-  return max;
-}
-
 }  // namespace attn
