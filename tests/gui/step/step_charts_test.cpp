@@ -10,6 +10,8 @@
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
 #include "tests/gui/step/phone.h"
+#include "viz/draw/number_text.h"
+#include "viz/step/charts/row.h"
 #include "viz/step/step_cache.h"
 
 namespace attn {
@@ -38,6 +40,30 @@ TEST(StepCharts, TabsChooseTheChartAtEveryStepAndInEveryOrder) {
       }
     })) << kernel;
   }
+}
+
+// A backward's bars have a scale of their own at each step: a full one may be 5e-6.
+TEST(StepCharts, TheAxisOfWeightsHasItsUpperValueAtEveryStepOfABackward) {
+  TestWindow w(1280, 720, "", false, {}, {}, {}, "attn1,preset=late_outlier,pass=backward,kernel=cpu_flash_bwd");
+  w.draw_frames(8);
+  const Recording& rec = recording(w);
+  int weighed = 0;
+  for (EventIndex e = 0; e < rec.events.size(); e += 9) {
+    w.controller().update({GoToEvent{e}});
+    w.draw_frames(2);
+    const RowChartScene scene = row_chart_scene(rec, place_of(rec, e, w.state().document.selection));
+    if (!scene.any_weight) continue;
+    ++weighed;
+    const DrawnText drawn;
+    w.draw_frames(1);
+    bool there = false;
+    for (int digits = 1; digits <= 3; ++digits)
+      for (const auto& place : drawn.places())
+        there = there || (place.text == significant_text(scene.max_weight, digits) && place.left > 12 &&
+                          place.right < 75 && place.top > 450);
+    EXPECT_TRUE(there) << "step " << e + 1 << ": " << scene.max_weight;
+  }
+  EXPECT_GT(weighed, 5);
 }
 
 TEST(StepCharts, TheErrorMapGoesToTheFirstCellThatDiffers) {

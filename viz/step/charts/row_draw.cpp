@@ -252,6 +252,13 @@ bool draw_words(const Frame& f) {
   return true;
 }
 
+// As many digits as the axis has room for.
+std::string top_weight(double weight, float room) {
+  int digits = 3;
+  while (digits > 1 && text_width(Face::mono, 11, significant_text(weight, digits)) > room) --digits;
+  return significant_text(weight, digits);
+}
+
 void draw_axes(const Frame& f, const Box& box) {
   const Style& s = style();
   const float right = f.scores.min.x - s.px(8);
@@ -265,7 +272,8 @@ void draw_axes(const Frame& f, const Box& box) {
     label(f.y_of(f.scene.max), significant_text(f.scene.max, 3), kScore);
     if (f.scene.max > f.scene.min) label(f.y_of(f.scene.min), significant_text(f.scene.min, 3), kScore);
   }
-  if (f.weights.height() > s.px(26)) label(f.weights.min.y + s.px(2), significant_text(f.scene.max_weight, 3), kWeight);
+  // A full bar means nothing without it.
+  label(f.weights.min.y + s.px(2), top_weight(f.scene.max_weight, right - box.min.x), kWeight);
   if (f.weights.height() > s.px(14)) label(f.weights.max.y - s.px(1), "0", kWeight);
   if (f.strips) {
     const auto name = [&](const Box& strip, const char* text, TensorColour hue) {
