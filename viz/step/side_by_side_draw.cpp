@@ -57,6 +57,8 @@ RingPanel panel_of(const SideBySideView& in, const RingScene& scene) {
           in.state,
           in.ui.look,
           in.commands,
+          scale_legend(scene.scores, in.cache.scales),
+          legend_marks(in.rec, in.cache.scales),
           in.ui.hidden.map,
           in.ui.hidden.map_later,
           by_touch() ? &in.ui.ring : nullptr};

@@ -10,6 +10,7 @@
 #include "kernels/model/kernel.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
+#include "viz/step/beside/legend.h"
 #include "viz/step/step_cache.h"
 
 namespace attn {
@@ -114,13 +115,36 @@ TEST(StepWindow, EscapeClosesTheReasonFirstAndThenLetsGo) {
   }));
 }
 
-TEST(StepWindow, TheLegendOfCellsIsThereInTheDefaultViewAndInASmallOne) {
+// On its line, or where a card has none, beside the pointer that rests on the "?".
+TEST(StepWindow, TheLegendNamesEveryMarkOfTheRunInLargeAndInSmallWindows) {
+  const char* const states[] = {"attn1",
+                                "attn1,preset=late_outlier,cursor=20",
+                                "attn1,preset=pages,cursor=19",
+                                "attn1,preset=words,cursor=19",
+                                "attn1,preset=masked_row,cursor=7",
+                                "attn1,preset=late_outlier,set=splits:2,cursor=9",
+                                "attn1,preset=late_outlier,br=8,set=pipeline:hopper,cursor=79",
+                                "attn1,preset=late_outlier,set=ranks:2,cursor=2",
+                                "attn1,preset=late_outlier,causal=1,set=deal:zigzag/ranks:4,cursor=104",
+                                "attn1,preset=late_outlier,pass=backward,kernel=cpu_flash_bwd,cursor=69",
+                                "attn1,preset=late_outlier,pass=backward,kernel=cpu_flash_bwd,set=ranks:2,cursor=80"};
   for (const auto& [width, height] : {std::pair{1440, 900}, {1280, 720}}) {
-    TestWindow w(width, height);
-    EXPECT_TRUE(w.run([&](Ctx* ctx) {
-      ctx->SetRef(kStep);
-      IM_CHECK(ctx->ItemExists("##cell_legend"));
-    }));
+    for (const char* state : states) {
+      TestWindow w(width, height, "", false, {}, {}, {}, state);
+      w.draw_frames(8);
+      EXPECT_TRUE(w.run([&](Ctx* ctx) {
+        ctx->SetRef(kStep);
+        IM_CHECK(ctx->ItemExists("##cell_legend"));
+        const bool line = ctx->ItemInfo("##cell_legend").RectFull.GetWidth() > 100;
+        if (!line) ctx->MouseMove("##cell_legend");
+        const DrawnText drawn;
+        ctx->Yield(line ? 2 : 90);
+        const Recording& rec = recording(w);
+        for (const LegendEntry& e : cell_legend(legend_marks(rec, scales_of(rec))))
+          EXPECT_TRUE(drawn.texts().contains(e.words) || (line && drawn.texts().contains(e.narrow)))
+              << state << " at " << width << ": " << e.words;
+      })) << state;
+    }
   }
 }
 

@@ -1,37 +1,45 @@
-// How to read a cell: the looks that there are, and the scale of one tensor. Under the tiles, always. Pure.
+// How to read a cell: the looks that a run's cells have, and the scale of one tensor. Under the tiles, always. Pure.
 #pragma once
 
+#include <bitset>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "kernels/recording/recording.h"
 #include "viz/draw/inks.h"
 #include "viz/step/facts/scales.h"
 
 namespace attn {
 
+// In the order in which they are explained.
 enum class LegendMark : std::uint8_t {
   empty,
+  flight,
   dropped,
   masked,
-  past_end,
   made,
-  largest,
   gradient,
-  not_finite,
-  flight,
+  largest,
   gauge,
+  past_end,
+  minus_infinity,
+  not_finite,
+  partly,  // of a ring's map: the mask cuts a tile,
+  turn,    // it is computed now,
+  earlier  // or was before
 };
+inline constexpr std::size_t kLegendMarks = 14;
+using LegendMarks = std::bitset<kLegendMarks>;
+
 struct LegendEntry {
   LegendMark mark = LegendMark::empty;
   std::string words, narrow;
 };
-// `gradients`: of a backward, which has no largest score. `flights`: of a pipeline, whose hardware works by itself.
-// `gauges`: α is there, filled as far as it leaves the past, and no tile goes beyond the matrix: in that mark's place.
-struct LegendOf {
-  bool gradients = false, flights = false, gauges = false;
-};
-std::vector<LegendEntry> cell_legend(LegendOf of = {});
+// All that the tiles, or the ranks, of a run may have at any of its steps: the legend stands still while they change.
+LegendMarks legend_marks(const Recording& rec, const TensorScales& scales);
+std::vector<LegendEntry> cell_legend(LegendMarks marks);
 
 // The colours of one tensor from its least to its largest value of the run.
 struct LegendScale {

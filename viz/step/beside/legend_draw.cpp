@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "kernels/base/text.h"
 #include "viz/draw/theme.h"
@@ -13,6 +14,7 @@ namespace attn {
 namespace {
 
 constexpr float kText = 12;
+constexpr float kEarlier = 0.45F;  // strength of what a ring's earlier turns computed
 
 // Logical: the bar of shades, a mark, and after each entry. The tight one where the narrow words have no room else.
 struct Spacing {
@@ -35,6 +37,20 @@ void draw_mark(ImDrawList* list, const Box& box, LegendMark mark) {
       break;
     case LegendMark::past_end:
       draw_outline(list, box, colour_of(Token::line), 1);
+      break;
+    case LegendMark::minus_infinity:
+      list->AddRectFilled(box.min, box.max, colour_of(Token::ground), s.px(2));
+      draw_outline(list, box, colour_of(Token::faint), 1);
+      break;
+    case LegendMark::partly:
+      list->AddTriangleFilled(box.min, {box.min.x, box.max.y}, box.max, colour_of(TensorColour::p));
+      break;
+    case LegendMark::turn:
+      list->AddRectFilled(box.min, box.max, colour_of(TensorColour::p), s.px(2));
+      draw_outline(list, box, colour_of(Token::text), 2, 3);
+      break;
+    case LegendMark::earlier:
+      list->AddRectFilled(box.min, box.max, faded(colour_of(TensorColour::p), kEarlier), s.px(2));
       break;
     case LegendMark::not_finite:
       list->AddRectFilled(box.min, box.max, colour_of(Token::text), s.px(2));
@@ -100,53 +116,115 @@ float draw_scale(ImDrawList* list, const Box& box, const LegendScale& scale, con
   return x + text_width(Face::mono, kText, scale.max);
 }
 
+using Entries = std::vector<LegendEntry>;
+
+float entry_width(const std::string& words, const Spacing& space) {
+  return style().px(space.swatch + 6) + text_width(Face::text, kText, words);
+}
+
+void draw_entry(ImDrawList* list, ImVec2 at, const LegendEntry& entry, const std::string& words, const Spacing& space) {
+  const Style& s = style();
+  draw_mark(list, {{at.x, at.y - s.px(7)}, {at.x + s.px(space.swatch), at.y + s.px(7)}}, entry.mark);
+  draw_text(list, {at.x + s.px(space.swatch + 6), at.y - s.px(kText) * 0.62F}, Face::text, kText, colour_of(Token::dim),
+            words);
+}
+
+// How the entries are written: in full words where one line holds them.
+struct Wording {
+  std::string LegendEntry::*words;
+  const Spacing& space;
+};
+Wording choose_wording(float width, const LegendScale& scale, const Entries& entries, bool one_line) {
+  const auto wide = [&](std::string LegendEntry::*words, const Spacing& space) {
+    float sum = scale_width(scale, space) + style().px(8);
+    for (const LegendEntry& e : entries) sum += entry_width(e.*words, space) + style().px(space.gap);
+    return sum;
+  };
+  if (wide(&LegendEntry::words, kUsual) <= width) return {&LegendEntry::words, kUsual};
+  const bool tight = one_line && wide(&LegendEntry::narrow, kUsual) > width;
+  return {&LegendEntry::narrow, tight ? kTight : kUsual};
+}
+
+// All of it, below each other.
+void show_legend(const LegendScale& scale, const Entries& entries) {
+  const Style& s = style();
+  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) return;
+  constexpr float kLine = 22, kWide = 270, kHeadText = 13;
+  const std::string head =
+      scale.min.empty() ? std::string(tr("How to read a cell:"))
+      : scale.diverges
+          ? phrase(
+                "How to read a cell. The bar shows {} from its smallest to its largest value over the run, neutral "
+                "at 0. The other marks:",
+                scale.letter)
+          : phrase(
+                "How to read a cell. The bar shows {} from its smallest to its largest value over the run. The other "
+                "marks:",
+                scale.letter);
+  const TextRuns runs{{head, Face::text, Token::text, 0, false}};
+  const float top = draw_paragraph(nullptr, {}, s.px(kWide), kHeadText, runs, 4, false) + s.px(6);
+  const ImVec2 size{s.px(kWide), top + s.px(kLine) * static_cast<float>(entries.size())};
+  if (!begin_tooltip(size)) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::Dummy(size);
+  draw_paragraph(list, at, s.px(kWide), kHeadText, runs, 4);
+  float y = at.y + top + s.px(kLine) / 2;
+  for (const LegendEntry& e : entries) {
+    draw_entry(list, {at.x, y}, e, e.words, kUsual);
+    y += s.px(kLine);
+  }
+  ImGui::EndTooltip();
+}
+
 }  // namespace
 
-void draw_cell_legend(const Box& box, const LegendScale& scale, LegendOf of) {
+int legend_lines(float width, const LegendScale& scale, LegendMarks marks, int most) {
+  const Style& s = style();
+  const Entries entries = cell_legend(marks);
+  const auto [words, space] = choose_wording(width, scale, entries, most == 1);
+  float x = scale_width(scale, space) + s.px(space.gap + 8);
+  int lines = 1;
+  for (const LegendEntry& e : entries) {
+    const float wide = entry_width(e.*words, space);
+    if (x + wide > width && x > 0) ++lines, x = 0;
+    x += wide + s.px(space.gap);
+  }
+  return std::min(lines, most);
+}
+
+void draw_cell_legend(const Box& box, const LegendScale& scale, LegendMarks marks) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   // Under the bar stands its 0.
   Box line{box.min, {box.max.x, box.min.y + s.px(kLegendHeight - 7)}};
-  const std::vector<LegendEntry> entries = cell_legend(of);
-  const auto wide = [&](std::string LegendEntry::*words, const Spacing& space) {
-    float sum = scale_width(scale, space) + s.px(8);
-    for (const LegendEntry& e : entries)
-      sum += s.px(space.swatch + 6 + space.gap) + text_width(Face::text, kText, e.*words);
-    return sum;
-  };
-  const bool narrow = wide(&LegendEntry::words, kUsual) > box.width();
-  const bool lines = box.height() >= s.px(2 * kLegendHeight);
-  const Spacing& space = narrow && !lines && wide(&LegendEntry::narrow, kUsual) > box.width() ? kTight : kUsual;
+  const Entries entries = cell_legend(marks);
+  const auto [written, space] = choose_wording(box.width(), scale, entries, box.height() < s.px(2 * kLegendHeight));
   float x = draw_scale(list, line, scale, space) + s.px(space.gap + 8);
-  std::string all =
-      scale.diverges
-          ? phrase(
-                "How to read a cell. The bar shows {} from its smallest to its largest value over the run, neutral at "
-                "0. The other marks:",
-                scale.letter)
-          : phrase(
-                "How to read a cell. The bar shows {} from its smallest to its largest value over the run. The "
-                "other marks:",
-                scale.letter);
-  for (const LegendEntry& e : entries) all += " " + e.words + ";";
-  all.back() = '.';
   for (const LegendEntry& e : entries) {
-    const std::string& words = narrow ? e.narrow : e.words;
-    const float width = s.px(space.swatch + 6) + text_width(Face::text, kText, words);
+    const std::string& words = e.*written;
+    const float width = entry_width(words, space);
     if (x + width > box.max.x && line.max.y + s.px(kLegendHeight) <= box.max.y) {
       x = box.min.x;
       line = {{box.min.x, line.min.y + s.px(kLegendHeight)}, {box.max.x, line.max.y + s.px(kLegendHeight)}};
     }
-    const float end = x + width;
-    if (end > box.max.x) break;
-    draw_mark(list, {{x, line.centre().y - s.px(7)}, {x + s.px(space.swatch), line.centre().y + s.px(7)}}, e.mark);
-    draw_text(list, {x + s.px(space.swatch + 6), line.centre().y - s.px(kText) * 0.62F}, Face::text, kText,
-              colour_of(Token::dim), words);
-    x = end + s.px(space.gap);
+    if (x + width > box.max.x) break;
+    draw_entry(list, {x, line.centre().y}, e, words, space);
+    x += width + s.px(space.gap);
   }
   ImGui::SetCursorScreenPos(box.min);
   ImGui::InvisibleButton("##cell_legend", {std::max(box.width(), 1.0F), std::max(box.height(), 1.0F)});
-  tooltip(all);
+  show_legend(scale, entries);
+}
+
+void draw_legend_button(const Box& box, const LegendScale& scale, LegendMarks marks) {
+  ImGui::SetCursorScreenPos(box.min);
+  ImGui::InvisibleButton("##cell_legend", {box.width(), box.height()});
+  const ImU32 ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddCircle(box.centre(), box.height() / 2 - style().px(1), ink, 0, std::max(1.0F, style().px(1)));
+  draw_text_in(list, box, Align::centre, Face::bold, 11, ink, "?");
+  show_legend(scale, cell_legend(marks));
 }
 
 void draw_cut(ImDrawList* list, const Box& box, ImU32 fill) {

@@ -1,4 +1,5 @@
-// The legend under the tiles: as many entries as the lines of its box have room for, all of them in its tooltip.
+// The legend under the tiles: as many entries as the lines of its box have room for, all of them in its tooltip. Where
+// a card has no line for it, a "?" with the same tooltip.
 #pragma once
 
 #include "viz/draw/canvas.h"
@@ -7,7 +8,10 @@
 namespace attn {
 
 constexpr float kLegendHeight = 28;  // logical, of a line
-void draw_cell_legend(const Box& box, const LegendScale& scale, LegendOf of);
+void draw_cell_legend(const Box& box, const LegendScale& scale, LegendMarks marks);
+void draw_legend_button(const Box& box, const LegendScale& scale, LegendMarks marks);
+// How many lines so wide it takes, pixels; at most `most`.
+int legend_lines(float width, const LegendScale& scale, LegendMarks marks, int most);
 
 // The marks that it explains.
 // A cell of a gradient: its upper right corner is cut off.

@@ -13,9 +13,11 @@
 namespace attn {
 namespace {
 
-// `none`: a finite number by which a kernel says that there is none yet.
-void widen(TensorScale& scale, std::span<const float> values, float none) {
+// `none`: a finite number by which a kernel says that there is none yet. `masks`: -infinity is what a mask makes.
+void widen(TensorScale& scale, std::span<const float> values, float none, bool masks) {
   for (const float x : values) {
+    scale.minus_infinity = scale.minus_infinity || (x == -HUGE_VALF && !masks);
+    scale.overflows = scale.overflows || x == HUGE_VALF || std::isnan(x);
     if (!std::isfinite(x) || x == none) continue;
     scale.min = std::min(scale.min, x);
     scale.max = std::max(scale.max, x);
@@ -71,7 +73,8 @@ TensorScales scales_of(const Recording& rec) {
     const Slot slot = rec.versions[v].slot;
     if (slot == Slot::lse && sums) continue;
     const bool begins = rec.gpu && tensor_of(slot) == TensorColour::m;
-    widen(scales[place_of(slot)], rec.values(v), begins ? rec.gpu->first_m : -std::numeric_limits<float>::infinity());
+    widen(scales[place_of(slot)], rec.values(v), begins ? rec.gpu->first_m : -std::numeric_limits<float>::infinity(),
+          slot == Slot::s && (rec.problem.mask.any() || rec.problem.has_bias()));
   }
   // All of one sign and close together against their size: from the least to the most, else they are one shade.
   for (TensorScale& scale : scales) {

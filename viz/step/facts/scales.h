@@ -17,6 +17,8 @@ struct TensorScale {
   int natural = -1;                // decimals that print every value exactly (inputs), or -1
   bool diverges = false;           // Q, K, V, S, O; see is_signed()
   bool narrow = false;             // all of one sign, close together: one half of the shades, from least to most
+  bool minus_infinity = false;     // some value is, beside masked scores;
+  bool overflows = false;          // some is +infinity or NaN
   float shade(float value) const;  // -1 .. 1
 };
 // By TensorColour; then, by the colour too, of those that are no part of that tensor: its gradient, δ.

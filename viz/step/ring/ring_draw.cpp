@@ -13,6 +13,7 @@
 #include "kernels/model/ring.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/step/beside/legend_draw.h"
 #include "viz/step/ring/ring_parts_draw.h"
 #include "viz/step/ring/ring_rank_draw.h"
 
@@ -265,6 +266,13 @@ float height_of_one(const RingPanel& panel, const Box& area) {
   return numbers ? 0 : ring_rank_height(panel.scene, panel.look, *panel.ui, area.width());
 }
 
+float legend_height(const RingPanel& panel, float width) {
+  constexpr int kMostLines = 4;
+  if (!panel.look.has(StepPart::legend)) return 0;
+  return style().px(kLegendHeight) *
+         static_cast<float>(legend_lines(width, panel.scale, panel.marks, panel.ui != nullptr ? kMostLines : 1));
+}
+
 // The how many-th of the bands below each other; `pictures`: a finger chooses which of the ranks has its numbers.
 struct BandLook {
   int number;
@@ -335,6 +343,20 @@ void draw_bands(const Drawing& d, const Box& area, bool pictures) {
   }
 }
 
+// Under all of it; a low card has a "?" in its corner. Takes its lines away from `area`.
+void draw_legend(const RingPanel& panel, Box& area) {
+  constexpr float kLow = 220, kSide = 18;
+  const Style& s = style();
+  if (!panel.look.has(StepPart::legend)) return;
+  if (area.height() < s.px(kLow))
+    return draw_legend_button({{area.max.x - s.px(kSide), area.min.y}, {area.max.x, area.min.y + s.px(kSide)}},
+                              panel.scale, panel.marks);
+  const float high = legend_height(panel, area.width());
+  area.max.y -= high;
+  draw_cell_legend({{area.min.x, area.max.y + s.px(4)}, {area.max.x, area.max.y + high + s.px(4)}}, panel.scale,
+                   panel.marks);
+}
+
 }  // namespace
 
 float ring_height(const RingPanel& panel, const Recording& rec, float width) {
@@ -344,7 +366,7 @@ float ring_height(const RingPanel& panel, const Recording& rec, float width) {
   const float rows = std::ceil(static_cast<float>(rec.problem.Lq) / ranks);
   const float bands = rec.problem.pass == Pass::backward ? 3 : 2;
   const float all = 20 + bands * (kHead + kFoot + std::min(ranks, kMostRanks) * (std::min(rows, 16.0F) * kRow + kRank));
-  return style().px(all) + height_of_one(panel, inside);
+  return style().px(all) + height_of_one(panel, inside) + legend_height(panel, inside.width());
 }
 
 void draw_ring(const RingPanel& panel, const Box& box) {
@@ -353,6 +375,7 @@ void draw_ring(const RingPanel& panel, const Box& box) {
   draw_card(list, box);
   list->PushClipRect(box.min, box.max, true);
   Box area = inside_of(box);
+  draw_legend(panel, area);
   const bool states = has_states(panel, area);
   // Where there is no room for both, the map gives way to m, l and O, unless a lesson speaks of other things.
   const bool roomy = area.width() >= s.px(kBothFrom);

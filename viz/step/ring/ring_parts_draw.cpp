@@ -15,18 +15,18 @@
 namespace attn::rings {
 namespace {
 
+bool is_small(const Box& box) {
+  return box.width() < style().px(8) || box.height() < style().px(7);
+}
+
 void draw_blank(ImDrawList* list, const Box& box, CellLook look) {
-  const Style& s = style();
-  const bool small = box.width() < s.px(8) || box.height() < s.px(7);
+  const bool small = is_small(box);
   if (look == CellLook::masked) {
     draw_masked_cell(list, box);
   } else if (look == CellLook::dropped) {
     draw_dropped_cell(list, box, !small);
   } else if (look == CellLook::empty) {
-    if (small)
-      list->AddRectFilled(box.min, box.max, faded(colour_of(Token::faint), 0.15F));
-    else
-      draw_dashed(list, box, faded(colour_of(Token::faint), 0.8F), 2);
+    draw_dashed(list, box, faded(colour_of(Token::faint), 0.8F), 2);
   }
 }
 
@@ -125,10 +125,16 @@ float draw_cells(const Place& p, const RingRankRow& row, const RingGrid& grid, f
   const float high = of_keys ? p.keys : p.row;
   for (std::int32_t r = 0; r < grid.rows; ++r) {
     const float y = row_top(p, rows, top, high, static_cast<std::size_t>(r));
-    for (std::int32_t c = 0; c < grid.cols; ++c) {
-      const Box box{{left + cell * static_cast<float>(c), y}, {left + cell * static_cast<float>(c + 1), y + high}};
-      draw_cell(p.list, box, grid.slot_of(r), grid.cell(r, c), numbers);
-      answer_pointer(p, row, grid, box, r, c);
+    const auto box_of = [&](std::int32_t first, std::int32_t end) {
+      return Box{{left + cell * static_cast<float>(first), y}, {left + cell * static_cast<float>(end), y + high}};
+    };
+    for (std::int32_t c = 0, drawn = 0; c < grid.cols; ++c) {
+      // Small neighbours that are to come are one: dashes round each would run into each other.
+      std::int32_t end = c + 1;
+      if (grid.cell(r, c).look == CellLook::empty && is_small(box_of(c, end)))
+        while (end < grid.cols && grid.cell(r, end).look == CellLook::empty) ++end;
+      if (c >= drawn) draw_cell(p.list, box_of(c, end), grid.slot_of(r), grid.cell(r, c), numbers), drawn = end;
+      answer_pointer(p, row, grid, box_of(c, c + 1), r, c);
     }
   }
   return left + cell * static_cast<float>(grid.cols);

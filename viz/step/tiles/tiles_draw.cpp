@@ -245,11 +245,6 @@ constexpr float kFoot = 4;                                 // logical: what is f
 constexpr float kPhoneLegend = 2;                          // lines
 constexpr float kLegendAlone = 250, kLegendAbreast = 232;  // the lowest card with a legend; abreast there is no caption
 
-bool tiles_are_whole(const Recording& rec) {
-  const auto fits = [](std::int64_t length, std::int64_t tile) { return tile <= 0 || length % tile == 0; };
-  return fits(rec.problem.Lq, rec.options.br) && fits(rec.problem.Lk, rec.options.bc);
-}
-
 float foot_height(bool phone, bool legend) {
   return style().px(kFoot + (legend ? kLegendHeight * (phone ? kPhoneLegend : 1) : 0));
 }
@@ -259,6 +254,14 @@ Box inside_of(const Box& card, bool phone, bool legend) {
   const Style& s = style();
   const float left = s.px(phone ? 6 : 16), right = s.px(phone ? 6 : 18), top = s.px(phone ? 0 : kShelfLane);
   return {{card.min.x + left, card.min.y + top}, {card.max.x - right, card.max.y - foot_height(phone, legend)}};
+}
+
+// Over the rows' labels, where no title stands.
+Box beside_first_title(const Drawn& d) {
+  constexpr float kSide = 18;
+  const TilesBand& band = d.layout.bands.front();
+  const float bottom = first_place(d, band).box.min.y - d.s.px(5);
+  return {{band.left, bottom - d.s.px(kSide)}, {band.left + d.s.px(kSide), bottom}};
 }
 
 // Which bands this step filled, the first of them and those after it as long as they stand together; where the pinned
@@ -383,14 +386,15 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   if (layout.has_chip && !scene.chip_folded)
     draw_chip_card(list, layout.chip, chip_scene(panel.rec, scene.at.event, panel.state.document.sweep.arch));
   // What a lesson has not spoken of yet is not explained either.
-  if (legend && panel.look.has(StepPart::legend)) {
+  if (panel.look.has(StepPart::legend)) {
     const TileScene* spelled = lit ? tile_of(scene, lit->slot) : nullptr;
     LegendScale scale = scale_legend(spelled != nullptr ? spelled->slot : Slot::s, panel.scales);
     if (panel.asks) scale.min.clear(), scale.max.clear();
-    const TileScene* alpha = tile_of(scene, Slot::alpha);
-    draw_cell_legend({{whole.min.x, whole.max.y}, {whole.max.x, box.max.y - s.px(kFoot)}}, scale,
-                     {panel.rec.problem.pass == Pass::backward, side_by_side_of(panel.rec).on_its_way != nullptr,
-                      alpha != nullptr && alpha->gauge && alpha->live && tiles_are_whole(panel.rec)});
+    const LegendMarks marks = legend_marks(panel.rec, panel.scales);
+    if (legend)
+      draw_cell_legend({{whole.min.x, whole.max.y}, {whole.max.x, box.max.y - s.px(kFoot)}}, scale, marks);
+    else
+      draw_legend_button(beside_first_title(drawn), scale, marks);
   }
   show_pointed(panel, drawn, pointed);
   take_pencils(panel, scene);

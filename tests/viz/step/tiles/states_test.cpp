@@ -1,6 +1,7 @@
 // What a tile is said to be: to come, gone, made in this step or held on chip. Each against the recording, at every
 // step of every order.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -16,6 +17,7 @@
 #include "tests/environment/asked.h"
 #include "tests/viz/step/fixture.h"
 #include "viz/step/beside/chip.h"
+#include "viz/step/beside/legend.h"
 #include "viz/step/facts/abreast.h"
 #include "viz/step/ring/ring_scene.h"
 #include "viz/step/tiles/pointed.h"
@@ -157,6 +159,73 @@ TEST(TileStates, AnOutlineIsOnlyRoundWhatThisStepMadeOrBrought) {
   }
 }
 
+// ---- the legend
+
+LegendMarks marks_in(const Cell& cell, const TileScene& tile) {
+  LegendMarks in;
+  const auto put = [&](LegendMark mark) { in.set(static_cast<std::size_t>(mark)); };
+  switch (cell.look) {
+    case CellLook::empty:
+      put(LegendMark::empty);
+      break;
+    case CellLook::dropped:
+      put(LegendMark::dropped);
+      break;
+    case CellLook::masked:
+      put(LegendMark::masked);
+      break;
+    case CellLook::past_end:
+      put(LegendMark::past_end);
+      break;
+    case CellLook::flight:
+      put(LegendMark::flight);
+      break;
+    case CellLook::value:
+      if (tile.gauge) put(LegendMark::gauge);
+      if (tile.gradient) put(LegendMark::gradient);
+      if (cell.largest) put(LegendMark::largest);
+      if (!std::isfinite(cell.value))
+        put(cell.value == -HUGE_VALF ? LegendMark::minus_infinity : LegendMark::not_finite);
+  }
+  return in;
+}
+
+std::vector<Case> runs_of_all_presets() {
+  std::vector<Case> cases = all_orders();
+  for (const Preset& preset : presets()) {
+    for (const char* kernel : kRecordingKernels)
+      if (takes_preset(kernel, preset)) cases.push_back({std::string(preset.id), record_preset(preset.id, kernel)});
+    Options parts;
+    choose(parts, kSplits, 2);
+    if (takes_preset("cpu_flash", preset))
+      cases.push_back({std::string(preset.id) + " in parts", record_preset(preset.id, "cpu_flash", parts)});
+  }
+  return cases;
+}
+
+TEST(TileStates, EveryMarkThatIsDrawnIsInTheLegendOfTheRun) {
+  LegendMarks seen;
+  for (const auto& [name, rec] : runs_of_all_presets()) {
+    const TensorScales scales = scales_of(*rec);
+    const LegendMarks said = legend_marks(*rec, scales);
+    for (EventIndex e = 0; e < rec->events.size(); ++e) {
+      const TilesScene scene = tiles_scene(*rec, e, {}, OutputReading::as_summed, scales);
+      for (const TileScene* tile : drawn(scene)) {
+        LegendMarks in;
+        in.set(static_cast<std::size_t>(LegendMark::made), tile->made);
+        for (const Cell& cell : tile->cells) in |= marks_in(cell, *tile);
+        seen |= in;
+        EXPECT_TRUE((in & ~said).none()) << name << ", step " << e + 1 << " " << name_of(tile->slot) << " " << in << " "
+                                         << said;
+      }
+    }
+  }
+  for (const LegendMark mark : {LegendMark::empty, LegendMark::dropped, LegendMark::masked, LegendMark::made,
+                                LegendMark::gradient, LegendMark::largest, LegendMark::gauge, LegendMark::past_end,
+                                LegendMark::minus_infinity, LegendMark::not_finite})
+    EXPECT_TRUE(seen.test(static_cast<std::size_t>(mark))) << static_cast<int>(mark);
+}
+
 // ---- rings
 
 std::vector<Case> rings() {
@@ -190,6 +259,34 @@ std::vector<const RingGrid*> grids_of(const RingRankRow& row) {
   return {&row.q,      &row.k,        &row.v,        &row.scores,   &row.turn.m, &row.turn.l,
           &row.turn.o, &row.so_far.m, &row.so_far.l, &row.so_far.o, &row.delta,  &row.d_o,
           &row.dq,     &row.part.dk,  &row.part.dv,  &row.sums.dk,  &row.sums.dv};
+}
+
+TEST(TileStates, EveryMarkOfARingIsInItsLegend) {
+  for (const auto& [name, rec] : rings()) {
+    const TensorScales scales = scales_of(*rec);
+    const LegendMarks said = legend_marks(*rec, scales);
+    for (EventIndex e = 0; e < rec->events.size(); ++e) {
+      const RingScene scene = ring_scene(*rec, place_of(*rec, e, {}), scales, {});
+      LegendMarks in;
+      const auto put = [&](LegendMark mark, bool there) { in.set(static_cast<std::size_t>(mark), there); };
+      put(LegendMark::flight, !scene.backward && scene.ranks.front().next);
+      for (const RingSquare& square : scene.squares) {
+        if (square.look == RingSquareLook::hidden) put(LegendMark::masked, true);
+        if (square.cut) put(LegendMark::partly, true);
+        if (square.look == RingSquareLook::now) put(LegendMark::turn, true);
+        if (square.look == RingSquareLook::done) put(LegendMark::earlier, true);
+      }
+      for (const RingRankRow& row : scene.ranks) {
+        for (const RingGrid* grid : grids_of(row)) {
+          TileScene tile;
+          tile.gradient = slot_row(grid->slot).gradient;
+          if (grid->made.any()) put(LegendMark::made, true);
+          for (const Cell& cell : grid->cells) in |= marks_in(cell, tile);
+        }
+      }
+      EXPECT_TRUE((in & ~said).none()) << name << ", step " << e + 1 << " " << in << " " << said;
+    }
+  }
 }
 
 TEST(TileStates, ARingsOutlineIsOnlyRoundTheTileThatThisStepWrote) {
