@@ -133,7 +133,7 @@ void start_head(const Call& call, std::int64_t b, std::int64_t h, Trace& trace) 
   }
 }
 
-// O in the dtype and LSE, once a query tile, after the last key tile.
+// O in the dtype and LSE of the state in memory, once a query tile, after the last key tile.
 template <class Trace>
 void store(const Call& call, std::int64_t b, std::int64_t h, std::int64_t i, std::int32_t worker, Trace& trace) {
   const Place2d t = call.place(b, h, i, -1);
@@ -143,8 +143,8 @@ void store(const Call& call, std::int64_t b, std::int64_t h, std::int64_t i, std
     std::copy(call.o_rows(t.r0), call.o_rows(t.r0) + t.rows * call.at.ldv, s.o.data);
     log_sum_exp(call.m_rows(t.r0), call.l_rows(t.r0), t.rows, s.alpha);
   });
-  for (const Slot slot : {Slot::k, Slot::v, Slot::s, Slot::p, Slot::alpha, Slot::m_new, Slot::l_new}) trace.clear(slot);
-  trace.recall(Slot::q, Slot::q, i, 0);
+  for (const Slot slot : {Slot::q, Slot::k, Slot::v, Slot::s, Slot::p, Slot::alpha, Slot::m_new, Slot::l_new})
+    trace.clear(slot);
   trace.recall(Slot::m_new, Slot::m_old, i, 0);
   trace.recall(Slot::l_new, Slot::l_old, i, 0);
   trace.recall(Slot::o_new, Slot::o_old, i, 0);

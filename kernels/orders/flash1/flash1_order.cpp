@@ -9,7 +9,13 @@ OrderRow flash1_order(OrderNames&) {
   OrderRow row{.name = "flash-1"};
   row.keys_outside = row.state_in_memory = row.divides_each_turn = true;
   row.query_stays = false;
-  OrderPhase store = store_o();  // brings O back from memory with its event
+  OrderPhase store = store_o();  // brings the state back from memory with its event, but not Q
+  store.brings = {Slot::m_old, Slot::l_old, Slot::o_old};
+  store.bytes = [](const EventExtent& x) {
+    Traffic t = load_state().bytes(x);
+    at(t.read, TrafficPart::q) = 0;
+    return t += store_o().bytes(x);
+  };
   store.newest_before.clear();
   store.newest_after.insert(store.newest_after.begin(), {Slot::o_old, Slot::o_old});
   row.phases = {load_kv(),      skipped(),         load_state(),       scores(),

@@ -72,14 +72,14 @@ TEST(TileLoads, OfTiledReadQForEachKeyTileAndKVForEachQueryTile) {
 }
 
 // f16, so that the fp32 state differs: K, V 16 B once; for each of two j all of Q (16 B), and O (32 B), m and l
-// (32 B) read and written; then O 16 B and LSE 16 B.
+// (32 B) read and written; then the state read once more, and O 16 B and LSE 16 B written.
 TEST(TileLoads, OfFlash1BringTheStateBackAtEveryKeyTile) {
   const Traffic t = tile_loads(Order::flash1, 0, square(4, 2, DType::f16), tile(2, 2));
   EXPECT_EQ(t.of(TrafficPart::q), 32U);
   EXPECT_EQ(t.of(TrafficPart::k), 16U);
   EXPECT_EQ(t.of(TrafficPart::v), 16U);
-  EXPECT_EQ(t.of(TrafficPart::o), 2 * 2 * 32U + 16U);
-  EXPECT_EQ(t.of(TrafficPart::stats), 2 * 2 * 32U + 16U);
+  EXPECT_EQ(t.of(TrafficPart::o), 2 * 2 * 32U + 32U + 16U);
+  EXPECT_EQ(t.of(TrafficPart::stats), 2 * 2 * 32U + 32U + 16U);
 }
 
 // The formula of FlashAttention-2's walk: e B Hq (ceil(Lq/Br) Lk (D + Dv) + Lq (D + Dv)) + 4 B Hq Lq, ragged tiles.

@@ -118,6 +118,12 @@ void add_outlook(TrafficTotals& scene, const Recording& rec) {
                               bytes));
 }
 
+// Whether naive attention, which finishes row after row, is somewhere when this order has done a part of its work. With
+// the key tile outside all rows are begun before one is finished: it is nowhere.
+bool has_same_moment(const Recording& rec) {
+  return !order_row(rec.order).keys_outside;
+}
+
 // How far naive attention has to be to have made what a phase makes: which of its three passes over the rows, and how
 // many of the phases of kNaivePhases in it.
 struct NaivePlace {
@@ -319,7 +325,7 @@ TrafficTotals traffic_totals(const Recording& rec) {
     line += other->once > out.once ? phrase(", {} with {} and {}", place(1), place(2), place(3))
                                    : phrase(", {} without {} and {}", place(1), place(2), place(3));
   }
-  const bool triangle = !look.yardstick && naive != nullptr;
+  const bool triangle = !look.yardstick && naive != nullptr && has_same_moment(rec);
   out.marks = woven(triangle ? phrase("{}. The triangle shows how far along naive is at this step.", line) : line + ".",
                     pieces);
   out.brief_marks = {word(triangle
@@ -345,7 +351,8 @@ TrafficScene traffic_scene(const Recording& rec, EventIndex e, const TrafficTota
   scene.bars = {mine};
   scene.bars.insert(scene.bars.end(), totals.others.begin(), totals.others.end());
   for (TrafficBar& bar : scene.bars) {
-    if (&bar != &scene.bars.front() && order_look(bar.order).yardstick) bar.same_moment = naive_so_far(rec, e);
+    if (&bar != &scene.bars.front() && order_look(bar.order).yardstick && has_same_moment(rec))
+      bar.same_moment = naive_so_far(rec, e);
     const std::uint64_t now = bar.same_moment.value_or(bar.so_far);
     bar.widest = now == bar.total && !bar.same_moment && &bar != &scene.bars.front()
                      ? bytes_text(bar.total)

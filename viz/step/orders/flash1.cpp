@@ -22,7 +22,7 @@ void work_output(const StepWork& c) {
 }
 
 constexpr PhaseLook kPhaseLooks[] = {{.phase = Phase::load_kv},
-                                     {.phase = Phase::load_state, .naive = {0, 1}},
+                                     {.phase = Phase::load_state},
                                      kScores,
                                      kMask,
                                      kMax,
@@ -31,8 +31,8 @@ constexpr PhaseLook kPhaseLooks[] = {{.phase = Phase::load_kv},
                                      sum_phase(work_online_sum),
                                      output_phase(work_output),
                                      ending(kNormalise),
-                                     {.phase = Phase::store_state, .naive = {2, 4}, .work = work_lse},
-                                     ending(kStoreO),
+                                     {.phase = Phase::store_state, .work = work_lse},
+                                     ending(kStoreDividedO),
                                      ending(kSkipped)};
 
 constexpr std::string_view kWaits = marked("Computed and waiting in HBM until its query tile returns.");

@@ -45,6 +45,7 @@ inline constexpr Phrase kMaxCaption[] = {only(PhraseWhen::with_max, kM),
                                          only(PhraseWhen::with_max, say(")")),
                                          only(PhraseWhen::without_max, kM),
                                          only(PhraseWhen::without_max, say(marked(" held at 0")))};
+inline constexpr Phrase kStoredCaption[] = {kO, say(marked(" to HBM"))};
 inline constexpr Phrase kDividedCaption[] = {kO, kBecomes, kO, say(" / "), kL};
 
 // ---- columns, but for their captions
@@ -193,6 +194,9 @@ inline constexpr PhaseLook kNormalise{.phase = Phase::normalise,
                                       .work = work_division};
 inline constexpr PhaseLook kStoreO{
     .phase = Phase::store_o, .lights = Column::o, .caption = kDividedCaption, .naive = {2, 4}, .work = work_lse};
+// Of orders whose O was divided while it was made.
+inline constexpr PhaseLook kStoreDividedO{
+    .phase = Phase::store_o, .lights = Column::o, .caption = kStoredCaption, .naive = {2, 4}, .work = work_lse};
 inline constexpr PhaseLook kSkipped{.phase = Phase::skipped, .naive = {0, 0, false}};
 constexpr PhaseLook weights_phase(void (*work)(const StepWork&)) {
   return {.phase = Phase::weights, .lights = Column::p, .fills = true, .naive = {1, 3}, .work = work};

@@ -48,7 +48,7 @@ constexpr PhaseLook kPhaseLooks[] = {
     {.phase = Phase::load_v, .naive = {2, 1}},
     output_phase(work_output),
     kNormalise,
-    kStoreO,
+    kStoreDividedO,
     kSkipped,
 };
 

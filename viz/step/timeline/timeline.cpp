@@ -39,6 +39,18 @@ std::string made_in_pass(const OrderRow& order, std::int32_t pass) {
   return letters;
 }
 
+// What is made once a query tile after the last key tile, with the key tile outside: "O, LSE".
+std::string made_last(const OrderRow& order) {
+  std::string letters;
+  const auto add = [&](Slot slot) { letters += (letters.empty() ? "" : ", ") + std::string(letter_of_slot(slot)); };
+  for (const WalkStep& step : order.walk) {
+    if (step.once != Once::query_tile) continue;
+    if (step.rounds) add(*step.rounds);
+    std::ranges::for_each(step.creates, add);
+  }
+  return letters;
+}
+
 std::string outer_words(const Recording& rec, const Event& e, bool one_row) {
   const OrderRow& order = order_row(rec.order);
   if (order.abreast == Abreast::ranks) {
@@ -48,8 +60,10 @@ std::string outer_words(const Recording& rec, const Event& e, bool one_row) {
   if (e.pass < order.first_tile_pass()) return phrase("before: {}", made_in_pass(order, e.pass));
   if (e.pass > order.last_tile_pass()) return phrase("after: {}", made_in_pass(order, e.pass));
   std::string words;
-  if (order.keys_outside)
-    words = phrase("key tile {}", std::max(e.id.j, 0));
+  if (order.keys_outside && e.id.j < 0)
+    words = phrase("after: {}", made_last(order));
+  else if (order.keys_outside)
+    words = phrase("key tile {}", e.id.j);
   else
     words = phrase("query {} {}", one_row ? tr("row") : tr("tile"), std::max(e.id.i, 0));
   if (order.first_tile_pass() < order.last_tile_pass()) words = phrase("pass {}, {}", e.pass + 1, words);

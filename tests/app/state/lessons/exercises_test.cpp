@@ -194,7 +194,7 @@ std::map<std::string, Truth> last_chapters() {
          for (double left = d("b"); left > 0; left -= d("sms")) ++waves;
          return static_cast<double>(waves);
        }},
-      {"outside.ex-output", [](const Drawn& d) { return 4 * d("n") * d("c") * d("d") * (1 + 2 * d("n")); }},
+      {"outside.ex-output", [](const Drawn& d) { return 4 * d("n") * d("c") * d("d") * (2 + 2 * d("n")); }},
       {"few-warps.ex-registers", [](const Drawn& d) { return blocks_of_sm(d("t"), d("r"), 0); }},
       {"few-warps.ex-shared", [](const Drawn& d) { return blocks_of_sm(d("t"), 32, d("kib")); }},
       {"few-warps.ex-little", [](const Drawn& d) { return d("lat") * 1e-9 * d("bw") * 1e9 / (132 * 32 * 16.0); }},

@@ -6,6 +6,7 @@
 #include "kernels/model/traffic.h"
 #include "tests/viz/step/fixture.h"
 #include "viz/step/charts/traffic.h"
+#include "viz/step/facts/values.h"
 
 namespace attn {
 namespace {
@@ -58,7 +59,7 @@ TEST(TrafficCard, NaiveAtTheSameMomentIsAMomentOfNaive) {
       sums.insert(bytes);
       if (event.id.b == 0 && event.id.h == 0 && event.pass < 2) scores_stored = bytes;
     }
-    for (const char* kernel : {"cpu_flash", "cpu_flash1", "cpu_tiled"}) {
+    for (const char* kernel : {"cpu_flash", "cpu_tiled"}) {
       SCOPED_TRACE(std::string(preset) + " " + kernel);
       const auto rec = record_preset(preset, kernel);
       std::uint64_t before = 0;
@@ -157,17 +158,46 @@ TEST(TrafficCard, TheExtentThatIsSaidToMendTheBytesDoes) {
   EXPECT_GT(said, 1) << "somewhere it is said";
 }
 
+// With the key tile outside every row waits for the last key tile: there is no moment at which naive has as much.
 TEST(TrafficCard, LineAndTriangleAreExplainedAtLengthAndInBrief) {
   for (const char* kernel : kRecordingKernels) {
     const auto rec = record_preset("random", kernel);
     const TrafficScene scene = traffic_scene(*rec, 3, traffic_totals(*rec));
+    const bool triangle = rec->order != Order::naive && rec->order != Order::flash1;
+    EXPECT_EQ(std::ranges::any_of(scene.bars, [](const TrafficBar& bar) { return bar.same_moment.has_value(); }),
+              triangle);
     for (const TextRuns* words : {&scene.marks, &scene.brief_marks}) {
       const std::string said = plain_text(*words);
-      const std::string brief = rec->order == Order::naive ? "if each element moved once" : "each element once";
+      const std::string brief = !triangle ? "if each element moved once" : "each element once";
       const std::string once = words == &scene.marks ? "if each element were read or written once" : brief;
       EXPECT_NE(said.find(once), std::string::npos) << said;
-      EXPECT_EQ(said.find("riangle") != std::string::npos, rec->order != Order::naive) << said;
+      EXPECT_EQ(said.find("riangle") != std::string::npos, triangle) << said;
     }
+  }
+}
+
+// The last turn of a query tile: O, m and l come from memory, O in the dtype and LSE go there; Q is not touched.
+TEST(TrafficCard, TheLastTurnOfFlashAttention1CountsWhatItReadsAndHoldsNoMore) {
+  for (const DType dtype : {DType::f32, DType::f16}) {
+    const auto preset = find_preset("late_outlier");
+    ASSERT_TRUE(preset.has_value());
+    Problem p = (*preset)->problem;
+    p.dtype = dtype;
+    const auto rec = record_problem(**preset, p, "cpu_flash1");
+    int turns = 0;
+    for (EventIndex e = 0; e < rec->events.size(); ++e) {
+      if (rec->events[e].id.phase != Phase::store_o) continue;
+      ++turns;
+      const auto rows = static_cast<std::uint64_t>(rec->version(rec->after(e, Slot::o_new)).rows);
+      const std::uint64_t columns = static_cast<std::uint64_t>(p.Dv);
+      EXPECT_EQ(event_bytes(*rec, e), rows * (columns * 4 + 2 * 4) + rows * (columns * size_of(dtype) + 4));
+      EXPECT_EQ(rec->after(e, Slot::q), kNoVersion);
+      EXPECT_EQ(rec->after(e, Slot::k), kNoVersion);
+      EXPECT_NE(rec->after(e, Slot::o_old), kNoVersion);
+      EXPECT_NE(rec->after(e, Slot::m_old), kNoVersion);
+      EXPECT_NE(rec->after(e, Slot::l_old), kNoVersion);
+    }
+    EXPECT_EQ(turns, rec->query_tiles());
   }
 }
 

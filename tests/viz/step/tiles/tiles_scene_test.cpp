@@ -308,6 +308,16 @@ TEST(Tiles, CaptionsSubtractNoMaximumWhereTheKernelDoesNot) {
   EXPECT_EQ(captions("cpu_sequential", false).at(Column::p), "P = eS − m / ℓ");
 }
 
+// Where O was divided while it was made its last step divides nothing.
+TEST(Tiles, TheCaptionOfTheLastStepDividesOnlyWhereOIsNotYetDivided) {
+  for (const char* kernel : kRecordingKernels) {
+    Walk walk(record_preset("blackboard", kernel));
+    const TilesScene s = walk.scene(static_cast<EventIndex>(walk.rec->events.size() - 1));
+    const std::string said = plain_text(s.captions[static_cast<std::size_t>(Column::o)].words);
+    EXPECT_EQ(said, walk.rec->order == Order::flash ? "O ← O / ℓ" : "O to HBM") << kernel;
+  }
+}
+
 CellLook look_of(const TilesScene& s, Column c) {
   return s.tiles[static_cast<std::size_t>(c)].cell(0, 0).look;
 }

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
+
+#include "tests/viz/step/fixture.h"
 
 namespace attn {
 namespace {
@@ -15,6 +18,24 @@ TEST(Timeline, ABriefTitleStillNamesItsTile) {
   EXPECT_EQ(brief_title("query tile 0"), "q 0");
   EXPECT_EQ(brief_title("key tile 12"), "k 12");
   EXPECT_EQ(brief_title("pass 2, query row 3"), "pass 2, q 3");
+}
+
+// What comes before and after the outer tiles is called by what it makes, never by a tile.
+TEST(Timeline, NoTwoPartsOfARunHaveTheSameName) {
+  for (const char* preset : {"blackboard", "late_outlier", "ragged", "masked_row"}) {
+    for (const char* kernel : kRecordingKernels) {
+      SCOPED_TRACE(std::string(preset) + " " + kernel);
+      const auto rec = record_preset(preset, kernel);
+      std::set<std::string> names;
+      for (const ScrubberMark& mark : scrubber_marks(*rec)) EXPECT_TRUE(names.insert(mark.title).second) << mark.title;
+      const auto last = static_cast<EventIndex>(rec->events.size() - 1);
+      const TimelineScene scene = timeline_scene(*rec, place_of(*rec, last, {}), scrubber_marks(*rec), {});
+      EXPECT_EQ(scene.outer, scene.marks.back().title);
+      if (rec->order == Order::flash1) {
+        EXPECT_EQ(scene.outer, "after: O, LSE");
+      }
+    }
+  }
 }
 
 // Q, then `tiles` key tiles of three chips, then out; `live` is a group.
