@@ -86,6 +86,11 @@ std::string significant_text(double value, int digits, double bound) {
   return number_text(value, format_of(value, supported_digits(value, bound, digits)));
 }
 
+std::string spelled_text(double value, int digits, double bound) {
+  const int allowed = std::max(supported_digits(value, bound, digits), std::min(kLeastDigits, digits));
+  return number_text(value, format_of(value, allowed));
+}
+
 std::string brief_count(std::int64_t n) {
   static constexpr std::array<const char*, 5> kUnits{"", "k", "M", "G", "T"};
   double value = std::abs(static_cast<double>(n));

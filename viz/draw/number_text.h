@@ -2,6 +2,7 @@
 // zero never prints as zero; the digits shown never promise more than the value's error bound allows.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -36,6 +37,10 @@ int supported_decimals(double bound, int max);
 NumberFormat format_of(double value, int digits);
 // number_text(value, format_of(value, digits)) with what the bound allows.
 std::string significant_text(double value, int digits, double bound = 0);
+// Where the terms of a number or its full digits stand beside it, it has at least these, whatever its bound: with fewer
+// it would read as another number than they give.
+constexpr int kLeastDigits = 3;
+std::string spelled_text(double value, int digits, double bound);
 
 // A count: "999", "12.3k", "4.19M", "-1.07G": three digits, and the sign.
 std::string brief_count(std::int64_t n);
@@ -62,7 +67,8 @@ std::string cell_text(double value, double bound, const ColumnFormat& column);
 int natural_decimals(std::span<const float> values);
 
 // Printed inputs give the printed result: the texts of `operands` with the fewest significant digits (at least
-// `least`) for which `formula`, fed with what the texts say, rounds to the text of `result`.
+// `least`) for which `formula`, fed with what the texts say, rounds to the text of `result`: with as
+// many as its bound allows, kLeastDigits at the least, one fewer where only those agree.
 struct WorkedFormula {
   std::vector<std::string> operands;
   std::string result;
@@ -72,7 +78,8 @@ template <class Formula>
 WorkedFormula worked_formula(const Formula& formula, std::span<const double> operands, double result,
                              double result_bound, int result_digits, int min = 3) {
   WorkedFormula out;
-  for (int digits = supported_digits(result, result_bound, result_digits); digits >= 1; --digits) {
+  const int most = std::max(supported_digits(result, result_bound, result_digits), kLeastDigits);
+  for (int digits = std::min(most, result_digits); digits >= std::min(kLeastDigits - 1, result_digits); --digits) {
     const NumberFormat format = format_of(result, digits);
     out.result = number_text(result, format);
     for (int n = min; n <= kFullDigits; ++n) {

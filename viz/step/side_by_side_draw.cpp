@@ -43,7 +43,7 @@ std::string lane_position(const Recording& rec, const StepPlace& at) {
   const auto lane = rec.lane_of(at.event);
   words += lane ? phrase("consumer {}", *lane) : tr("producer");
   if (at.j >= 0) words += phrase(", key tile {}", at.j);
-  return words + ", " + std::string(letter_of(rec.events[at.event].id.phase));
+  return words + ", " + letter_of_step(rec, at.event);
 }
 
 // ---- a ring

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "viz/draw/number_text.h"
+
 namespace attn {
 
 // What a person with a calculator makes of "max(−∞, 2.5)" or "0.5 × 3 + 2": IEEE arithmetic in fp64. None for what is
@@ -106,6 +108,35 @@ class Calculator {
 
 inline std::optional<double> calculated(std::string_view text) {
   return Calculator(text).value();
+}
+
+// Half a unit of the last digit that is printed.
+inline double resolution(std::string_view text) {
+  const std::size_t e = text.find('e');
+  const std::string_view mantissa = text.substr(0, e);
+  const std::size_t point = mantissa.find('.');
+  const double decimals = point == std::string_view::npos ? 0 : static_cast<double>(mantissa.size() - point - 1);
+  const double power = e == std::string_view::npos ? 0 : value_of(text.substr(e + 1));
+  return std::pow(10.0, power - decimals) / 2;
+}
+
+// The last two sides of "a = b = c", or of "a = b ≈ c".
+struct Equation {
+  std::string terms, result;
+  bool about = false;
+};
+inline std::optional<Equation> equation_of(const std::string& formula) {
+  constexpr std::string_view kEqual = " = ", kAbout = " ≈ ";
+  const std::size_t about = formula.rfind(kAbout), equal = formula.rfind(kEqual);
+  Equation out;
+  out.about = about != std::string::npos && (equal == std::string::npos || about > equal);
+  const std::size_t last = out.about ? about : equal;
+  if (last == std::string::npos) return std::nullopt;
+  const std::size_t before = last == 0 ? std::string::npos : formula.rfind(kEqual, last - 1),
+                    first = before == std::string::npos ? 0 : before + kEqual.size();
+  out.terms = formula.substr(first, last - first);
+  out.result = formula.substr(last + (out.about ? kAbout.size() : kEqual.size()));
+  return out;
 }
 
 }  // namespace attn

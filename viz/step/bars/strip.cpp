@@ -40,12 +40,13 @@ std::string position_words(const Recording& rec, const StepPlace& at) {
   else if (lane)
     words += phrase(", part {}", *lane + 1);
   // A merge is of parts, and what a rank sends of all its keys, not of the key tile that names its event.
-  const bool of_tile = order.keys_outside ? !order.sends(phase)
-                       : ranks            ? order.in_lane[static_cast<std::size_t>(phase)]
-                                          : lane.has_value() || order.abreast != Abreast::parts;
+  const bool of_tile = takes_all_keys(rec, at.event) ? false
+                       : order.keys_outside          ? !order.sends(phase)
+                       : ranks                       ? order.in_lane[static_cast<std::size_t>(phase)]
+                                                     : lane.has_value() || order.abreast != Abreast::parts;
   if (at.j >= 0 && rec.key_tiles() > 1 && of_tile) words += phrase(", key tile {}", at.j);
   if (const auto named = row_word(rec, at.b, at.row); !named.empty()) words += phrase(", row {} “{}”", at.row, named);
-  return words + ": " + std::string(letter_of(phase));
+  return words + ": " + letter_of_step(rec, at.event);
 }
 
 // The tile and the phase are what changes: they must not be the part that is cut off.
@@ -55,9 +56,9 @@ std::string narrow_position(const Recording& rec, const StepPlace& at) {
   if (rec.problem.Hq > 1) place += fmt::format(" h {}", at.h);
   if (at.i >= 0 && order_row(rec.order).of_query_tile(rec.events[at.event].id.phase))
     place += fmt::format(" q {}", at.i);
-  if (at.j >= 0 && rec.key_tiles() > 1) place += fmt::format(" k {}", at.j);
+  if (at.j >= 0 && rec.key_tiles() > 1 && !takes_all_keys(rec, at.event)) place += fmt::format(" k {}", at.j);
   return fmt::format("{}/{} ·{}{} {}", at.event + 1, rec.events.size(), place, place.empty() ? "" : " ·",
-                     letter_of(rec.events[at.event].id.phase));
+                     brief_letter_of_step(rec, at.event));
 }
 
 // Where the texts have none of this phase: what its row says, else its name and bytes.

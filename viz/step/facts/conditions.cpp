@@ -86,14 +86,17 @@ struct Looker {
     const bool between = at.j < 0;  // Q loaded, O divided: no key tile is live
     const std::int64_t seen =
         rec.problem.visible_keys(at.b, at.row).last - rec.problem.visible_keys(at.b, at.row).first;
-    std::int32_t visible = 0;
-    for (std::int32_t c = 0; c < at.keys; ++c) visible += rec.problem.visible(at.b, at.row, at.first_key + c) ? 1 : 0;
-    const bool before = between ? seen > 0 : saw_before(at.row, at.row + 1);
+    const bool all = takes_all_keys(rec, at.event);
+    std::int64_t visible = all ? seen : 0, keys = all ? rec.problem.Lk : at.keys;
+    for (std::int32_t c = 0; !all && c < at.keys; ++c)
+      visible += rec.problem.visible(at.b, at.row, at.first_key + c) ? 1 : 0;
+    const bool before = between ? seen > 0 : !all && saw_before(at.row, at.row + 1);
+    set(all, "all_keys");
     set(!before, "first");
-    set(!between && !saw_before(at.first_row, at.first_row + at.rows), "first_tile");
+    set(!between && (all || !saw_before(at.first_row, at.first_row + at.rows)), "first_tile");
     set(!between && !sees_after(at.first_row, at.first_row + at.rows), "last_tile");
     set(visible == 0, "nothing");
-    set(visible > 0 && visible < at.keys, "partial");
+    set(visible > 0 && visible < keys, "partial");
     // Orders that store S know the whole row's sum before they make a weight.
     const bool any = stores_scores(rec.order) ? seen > 0 : before || visible > 0;
     set(!any, "empty_row");
@@ -118,9 +121,12 @@ struct Looker {
     set(alpha && std::isnan(*alpha), "nan_alpha");
   }
   void not_finite() {
-    const auto s = row_of(rec, rec.after(at.event, Slot::s), at.row),
-               p = row_of(rec, rec.after(at.event, Slot::p), at.row);
-    set(std::any_of(s.begin(), s.end(), [](float x) { return std::isnan(x); }), "nan_score");
+    const auto p = row_of(rec, rec.after(at.event, Slot::p), at.row);
+    const auto is_nan = [](float x) { return std::isnan(x); };
+    const auto scores =
+        takes_all_keys(rec, at.event) ? rec.scores_read(at.event) : std::vector{rec.after(at.event, Slot::s)};
+    set(std::ranges::any_of(scores, [&](VersionId s) { return std::ranges::any_of(row_of(rec, s, at.row), is_nan); }),
+        "nan_score");
     set(odd(live(Slot::s, f.key)), "odd_score");
     set(odd(live(Slot::p, f.key)), "odd_weight");
     set(!std::isfinite(f.l_old) || !std::isfinite(f.o_old) || odd(live(Slot::l_old)), "odd_past");

@@ -64,7 +64,7 @@ std::string step_words(const Recording& rec, EventIndex e) {
   if (rec.problem.Hq > 1) add(tr("head"), id.h);
   if (id.i >= 0) add(tr("query tile"), id.i);
   if (id.j >= 0) add(tr("key tile"), id.j);
-  return fmt::format("{}{}{}", words, words.empty() ? "" : ": ", letter_of(id.phase));
+  return fmt::format("{}{}{}", words, words.empty() ? "" : ": ", letter_of_step(rec, e));
 }
 
 EventIndex next_of(const std::vector<EventIndex>& steps, EventIndex from, int direction) {

@@ -5,12 +5,15 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
 #include "viz/draw/inks.h"
+#include "viz/step/place/place.h"
 
 namespace attn {
 namespace {
@@ -86,12 +89,22 @@ struct Parser {
     }
     return out;
   }
-  // The sign before a number that the formula does not lead to.
-  void unequal() {
-    constexpr std::string_view kEqual = "= ";
-    if (runs.empty() || !runs.back().text.ends_with(kEqual)) return;
+  // The sign before a number becomes another.
+  bool turns(std::string_view sign, std::string_view into) {
+    if (runs.empty() || !runs.back().text.ends_with(sign)) return false;
     std::string& text = runs.back().text;
-    text.replace(text.size() - kEqual.size(), kEqual.size(), "≠ ");
+    text.replace(text.size() - sign.size(), sign.size(), into);
+    return true;
+  }
+  // As it stands behind the sign before it: "a + −b" is "a − b", "a = ≈ b" is "a ≈ b"; and the formula does not lead
+  // to a number that differs.
+  std::string_view behind_sign(const StepNumber& x) {
+    constexpr std::string_view kMinus = "−", kAbout = "≈ ";
+    std::string_view text = x.text;
+    if (x.differs) turns("= ", "≠ ");
+    if (text.starts_with(kAbout) && turns("= ", kAbout)) text.remove_prefix(kAbout.size());
+    if (text.starts_with(kMinus) && turns(" + ", " − ")) text.remove_prefix(kMinus.size());
+    return text;
   }
   void letter(std::string_view inside, int raise) {
     const std::size_t bar = inside.find('|');
@@ -117,9 +130,8 @@ struct Parser {
           const auto at = values.numbers.find(inside);
           // Counts and indices read as words; values stand in the number face and their tensor's colour.
           const bool value = at != values.numbers.end() && at->second.value;
-          if (value && at->second.differs) unequal();
           if (value)
-            add_number(number(inside), at->second.ink, raise);
+            add_number(behind_sign(at->second), at->second.ink, raise);
           else
             add(number(inside), face, ink, raise);
         }
@@ -138,6 +150,21 @@ struct Parser {
     flush();
   }
 };
+
+// What a step between a score and its use does to it: empty where that is another step, or all that there is a mask.
+std::vector<std::string> changes_of_scores(const Recording& rec, EventIndex e) {
+  const Problem& p = rec.problem;
+  if (rec.events[e].id.phase != Phase::mask || !p.changes_scores()) return {};
+  const StepPlace at = place_of(rec, e, {});
+  const std::int64_t end = std::int64_t{at.first_key} + at.keys;
+  std::vector<std::string> all;
+  if (p.softcap) all.emplace_back(tr("softcap"));
+  if (p.has_bias()) all.emplace_back(tr("bias"));
+  if (p.alibi) all.emplace_back("ALiBi");
+  if (p.cover(at.b, at.first_row, at.first_row + at.rows, at.first_key, end) != TileCover::full)
+    all.emplace_back(letter_of(Phase::mask));
+  return all;
+}
 
 }  // namespace
 
@@ -163,6 +190,18 @@ Ink ink_of(Phase phase) {
 
 std::string_view letter_of(Phase phase) {
   return phase_name(phase).letter;
+}
+
+std::string letter_of_step(const Recording& rec, EventIndex e) {
+  const std::vector<std::string> changes = changes_of_scores(rec, e);
+  if (changes.empty()) return std::string(letter_of(rec.events[e].id.phase));
+  return fmt::format("{}", fmt::join(changes, ", "));
+}
+
+std::string brief_letter_of_step(const Recording& rec, EventIndex e) {
+  const std::vector<std::string> changes = changes_of_scores(rec, e);
+  if (changes.size() < 2) return letter_of_step(rec, e);
+  return changes.front() + " …";
 }
 
 std::string_view letter_of(Slot slot) {

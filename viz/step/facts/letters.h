@@ -19,6 +19,10 @@ TextRuns runs_of(std::string_view text, const StepValues& values, Face face, Ink
 // The tensor a phase makes, and its letter for the timeline ("S", "m", "÷ℓ").
 Ink ink_of(Phase phase);
 std::string_view letter_of(Phase phase);
+// Of a step: what masks the scores is called by what it does to them: "softcap, bias, mask".
+std::string letter_of_step(const Recording& rec, EventIndex e);
+// The same where there is room for one word: "softcap …".
+std::string brief_letter_of_step(const Recording& rec, EventIndex e);
 // The letter of a slot's tensor: "m" for the old and the new one.
 std::string_view letter_of(Slot slot);
 

@@ -50,20 +50,21 @@ const std::vector<std::string_view> kStepConditions = {
     "paged",          // K and V lie in pages
     "absent",         // and this tile has keys that its batch has not
     "raw_tail",       // what-if: and what lies in the page after its last key is on chip
+    "all_keys",       // a GPU's step that takes all keys of its rows at once, though the recording is in tiles
     "own_keys",       // turn 0 of a ring: each rank has its own keys
 };
 
 const std::vector<std::string_view> kStepPlaceholders = {
-    "row",        "i",          "j",        "rows",       "keys",   "first_row", "last_row",
-    "first_key",  "last_key",   "D",        "Dv",         "Lq",     "Lk",        "element_bytes",
-    "bytes",      "key",        "col",      "visible",    "scale",  "dot",       "scale_value",
-    "s",          "s_in",       "cap",      "added",      "slope",  "distance",  "p",
-    "rowmax",     "m_old",      "m_new",    "alpha",      "l_old",  "l_new",     "rowsum",
-    "accumulate", "o_old",      "o_new",    "pv",         "lse",    "delta",     "dp",
-    "ds",         "dv",         "dk",       "dq",         "was",    "part",      "o",
-    "do",         "lse_type",   "m_part",   "alpha_part", "l_part", "o_part",    "pages",
-    "page",       "b",          "rank",     "turn",       "share",  "next_rank", "sent",
-    "left_rank",  "last_share", "sums_sent"};
+    "row",        "i",          "j",         "rows",       "keys",   "first_row", "last_row",
+    "first_key",  "last_key",   "D",         "Dv",         "Lq",     "Lk",        "element_bytes",
+    "bytes",      "key",        "col",       "visible",    "scale",  "dot",       "scale_value",
+    "s",          "s_in",       "cap",       "added",      "slope",  "distance",  "p",
+    "rowmax",     "m_old",      "m_new",     "alpha",      "l_old",  "l_new",     "rowsum",
+    "accumulate", "o_old",      "o_new",     "pv",         "lse",    "delta",     "dp",
+    "ds",         "dv",         "dk",        "dq",         "was",    "part",      "o",
+    "do",         "lse_type",   "m_part",    "alpha_part", "l_part", "o_part",    "pages",
+    "page",       "b",          "rank",      "turn",       "share",  "next_rank", "sent",
+    "left_rank",  "last_share", "sums_sent", "kept_words"};
 
 namespace {
 

@@ -67,11 +67,13 @@ void add_places(const StepWork& c) {
   c.put("i", std::max(at.i, 0));
   c.put("j", std::max(at.j, 0));
   c.put("rows", at.rows);
-  c.put("keys", at.keys);
+  const bool all = takes_all_keys(c.rec, at.event);
+  const std::int64_t first_key = all ? 0 : at.first_key, keys = all ? p.Lk : at.keys;
+  c.put("keys", keys);
   c.put("first_row", at.first_row);
   c.put("last_row", at.first_row + at.rows - 1);
-  c.put("first_key", at.first_key);
-  c.put("last_key", at.first_key + at.keys - 1);
+  c.put("first_key", first_key);
+  c.put("last_key", first_key + keys - 1);
   if (p.storage.kind() == Storage::paged) {
     c.put("b", at.b);
     c.put("page", p.storage.page);
@@ -84,8 +86,11 @@ void add_places(const StepWork& c) {
   c.put("accumulate", std::string(name_of(c.rec.options.accumulate)));
   c.put("lse_type", std::string(name_of(orders::backward::lse_type(c.rec.options))));
   std::int64_t visible = 0;
-  for (std::int32_t n = 0; n < at.keys; ++n) visible += p.visible(at.b, at.row, at.first_key + n) ? 1 : 0;
+  for (std::int64_t n = 0; n < keys; ++n) visible += p.visible(at.b, at.row, first_key + n) ? 1 : 0;
   c.put("visible", visible);
+  // A mask that hides none of them from the row is not worth a word.
+  c.put("kept_words",
+        visible == keys ? std::string() : " " + phrase("Row {} keeps {} of {} keys.", at.row, visible, keys));
   c.put("element_bytes", static_cast<std::int64_t>(size_of(p.dtype)));
   c.put("bytes", static_cast<std::int64_t>(event_bytes(c.rec, at.event)));
   c.put("key", c.out.key);

@@ -32,6 +32,9 @@ enum class PhraseWhen : std::uint8_t {
   scaled,         // S has the scale,
   unscaled,       // or not
   scores_base2,   // S is of base 2
+  capped,         // S has, or will have before it is used, a softcap,
+  biased,         // a bias,
+  sloped,         // ALiBi
   base_e,         // m is of base e,
   base_2,         // or 2
   with_delta,     // δ is subtracted,

@@ -27,7 +27,7 @@ void work_shape(const StepWork& c) {
   using enum TensorColour;
   const Problem& problem = c.rec.problem;
   const auto score = c.live(Slot::s, c.out.key);
-  if (!problem.shapes_scores() || !score || !c.out.conditions.contains("kept")) return;
+  if (!problem.changes_scores() || !score || !c.out.conditions.contains("kept")) return;
   const double slope = problem.alibi ? static_cast<double>(problem.slope(c.at.b, c.at.h)) : 0;
   const auto distance = static_cast<double>(std::abs(c.at.row + problem.Lk - problem.Lq - c.out.key));
   const bool caps = problem.softcap.has_value();

@@ -33,8 +33,17 @@ inline constexpr Phrase kRaisedS = sign("S", TensorColour::s, 1), kRaisedMinus =
 
 // ---- captions
 
-inline constexpr Phrase kScoresCaption[] = {
-    kS, say(" = "), kQ, kK, sign("T", TensorColour::k, 1), kScale, only(PhraseWhen::scores_base2, say(" · log₂e"))};
+inline constexpr Phrase kScoresCaption[] = {kS,
+                                            say(" = "),
+                                            only(PhraseWhen::capped, say("c tanh(")),
+                                            kQ,
+                                            kK,
+                                            sign("T", TensorColour::k, 1),
+                                            kScale,
+                                            only(PhraseWhen::scores_base2, say(" · log₂e")),
+                                            only(PhraseWhen::capped, say(" / c)")),
+                                            only(PhraseWhen::biased, say(marked(" + bias"))),
+                                            only(PhraseWhen::sloped, say(" − ALiBi"))};
 inline constexpr Phrase kBecomes{.text = " ← ", .face = Face::maths};
 inline constexpr Phrase kMaxCaption[] = {only(PhraseWhen::with_max, kM),
                                          only(PhraseWhen::with_max, kBecomes),

@@ -99,28 +99,37 @@ double StepWork::row_sum(bool from_scores) const {
     return sum;
   }
   const double m = live(Slot::m_new).value_or(0);
-  for (const float s : row_of(rec, rec.after(at.event, Slot::s), at.row)) {
-    if (s != -std::numeric_limits<float>::infinity()) sum += std::exp(s - m);
+  for (const VersionId read : rec.scores_read(at.event)) {
+    for (const float s : row_of(rec, read, at.row)) {
+      if (s != -std::numeric_limits<float>::infinity()) sum += std::exp(s - m);
+    }
   }
   return sum;
 }
 
 double StepWork::weighted_value() const {
-  const auto p = row_of(rec, rec.after(at.event, Slot::p), at.row);
   double sum = 0;
-  for (std::size_t c = 0; c < p.size(); ++c) {
-    const auto v = live_value(rec, at.event, Slot::v, at.first_key + static_cast<std::int32_t>(c), out.col);
-    if (v) sum += static_cast<double>(p[c]) * *v;
+  for (const auto& [weights, values] : rec.factors_read(at.event)) {
+    const auto p = row_of(rec, weights, at.row);
+    for (std::size_t c = 0; c < p.size(); ++c) {
+      const std::int32_t key = rec.version(weights).first_col + static_cast<std::int32_t>(c);
+      const auto v = row_of(rec, values, key);
+      const auto col = static_cast<std::size_t>(out.col);
+      if (col < v.size()) sum += static_cast<double>(p[c]) * static_cast<double>(v[col]);
+    }
   }
   return sum;
 }
 
 std::optional<double> StepWork::row_max() const {
-  const auto s = row_of(rec, rec.after(at.event, Slot::s), at.row);
-  if (s.empty()) return std::nullopt;
-  // NaN never wins, as in the kernels (kernels/arithmetic/vector_ops.h).
-  double best = -kInfinity;
-  for (const float x : s) best = static_cast<double>(x) > best ? x : best;
+  std::optional<double> best;
+  for (const VersionId read :
+       takes_all_keys(rec, at.event) ? rec.scores_read(at.event) : std::vector{rec.after(at.event, Slot::s)}) {
+    const auto s = row_of(rec, read, at.row);
+    if (!s.empty() && !best) best = -kInfinity;
+    // NaN never wins, as in the kernels (kernels/arithmetic/vector_ops.h).
+    for (const float x : s) best = static_cast<double>(x) > *best ? x : *best;
+  }
   return best;
 }
 

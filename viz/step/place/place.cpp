@@ -74,6 +74,12 @@ std::optional<float> live_value(const Recording& rec, EventIndex e, Slot slot, s
   return rec.values(id)[static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(c)];
 }
 
+bool takes_all_keys(const Recording& rec, EventIndex e) {
+  const Phase phase = rec.events[e].id.phase;
+  const bool of_row = phase == Phase::max || phase == Phase::sum || phase == Phase::output;
+  return of_row && rec.gpu && rec.gpu->cut && rec.key_tiles() > 1;
+}
+
 std::span<const float> row_of(const Recording& rec, VersionId id, std::int32_t row) {
   if (id == kNoVersion) return {};
   const Version& v = rec.version(id);

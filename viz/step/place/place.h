@@ -36,6 +36,9 @@ std::string row_name(const Recording& rec, std::int32_t b, std::int64_t row);
 
 // One element of a live version, by query row or key, and column; none where the slot is empty there.
 std::optional<float> live_value(const Recording& rec, EventIndex e, Slot slot, std::int32_t row, std::int32_t col);
+// Whether the step goes over all keys of its rows at once, not over one key tile of several: m, l and O of a GPU's
+// recording that is cut into tiles for the file alone. Its event names the last key tile.
+bool takes_all_keys(const Recording& rec, EventIndex e);
 // A query row of a version; empty where the version does not cover it.
 std::span<const float> row_of(const Recording& rec, VersionId id, std::int32_t row);
 // Its error bound against fp64; 0 for inputs and where `exact` does not know the version.

@@ -391,7 +391,7 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
   const auto r = tile->transposed ? ref.col - tile->first_row : ref.row - tile->first_row;
   const auto c = tile->transposed ? ref.row - tile->first_col : ref.col - tile->first_col;
   const double bound = cell_bound(rec, tiles, *tile, r, c, exact);
-  b.out.title.insert(b.out.title.end(), {word(" = ", Token::text), number(significant_text(cell->value, 6, bound))});
+  b.out.title.insert(b.out.title.end(), {word(" = ", Token::text), number(spelled_text(cell->value, 6, bound))});
   return b.out;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -207,31 +208,28 @@ Holds held_maximum(const Recording& rec, EventIndex e) {
 struct Captioner {
   const Recording& rec;
   Holds scores, maximum;
+  bool shaped = true;  // softcap, bias and ALiBi are in S: all but between the step that makes it and theirs
 
   bool stands(PhraseWhen when) const {
-    switch (when) {
-      case PhraseWhen::always:
-        return true;
-      case PhraseWhen::with_max:
-        return rec.options.subtract_max;
-      case PhraseWhen::without_max:
-        return !rec.options.subtract_max;
-      case PhraseWhen::scaled:
-        return scores.scaled;
-      case PhraseWhen::unscaled:
-        return !scores.scaled;
-      case PhraseWhen::scores_base2:
-        return scores.base2;
-      case PhraseWhen::base_e:
-        return !maximum.base2;
-      case PhraseWhen::base_2:
-        return maximum.base2;
-      case PhraseWhen::with_delta:
-        return orders::backward::subtracts_delta(rec.options);
-      case PhraseWhen::without_delta:
-        return !orders::backward::subtracts_delta(rec.options);
-    }
-    return false;
+    using enum PhraseWhen;
+    const Problem& p = rec.problem;
+    const bool subtracts = rec.options.subtract_max, delta = orders::backward::subtracts_delta(rec.options),
+               shapes = shaped && !scores.base2;
+    const std::pair<PhraseWhen, bool> all[] = {{always, true},
+                                               {with_max, subtracts},
+                                               {without_max, !subtracts},
+                                               {scaled, scores.scaled},
+                                               {unscaled, !scores.scaled},
+                                               {scores_base2, scores.base2},
+                                               {capped, shapes && p.softcap},
+                                               {biased, shapes && p.has_bias()},
+                                               {sloped, shapes && p.alibi},
+                                               {base_e, !maximum.base2},
+                                               {base_2, maximum.base2},
+                                               {with_delta, delta},
+                                               {without_delta, !delta}};
+    const auto* const at = std::ranges::find(all, when, &std::pair<PhraseWhen, bool>::first);
+    return at != std::end(all) && at->second;
   }
   TextRuns words(Phrases pieces) const {
     TextRuns out;
@@ -253,7 +251,8 @@ TextRuns formula_of(const OrderRow& order, Slot slot) {
 
 // The algorithm, term by term.
 void add_captions(TilesScene& scene, const Recording& rec, EventIndex e) {
-  const Captioner captioner{rec, held_scores(rec, e), held_maximum(rec, e)};
+  const bool shaped = rec.after(e, Slot::s) == kNoVersion || held_scores(rec, e).masked;
+  const Captioner captioner{rec, held_scores(rec, e), held_maximum(rec, e), shaped};
   const PhaseLook& phase = scene.look->phase(rec.events[e].id.phase);
   for (const ColumnLook& column : scene.look->columns) {
     CaptionScene& caption = scene.captions[static_cast<std::size_t>(column.column)];

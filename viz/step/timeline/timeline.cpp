@@ -75,7 +75,7 @@ TrackChip chip_of(const Recording& rec, EventIndex e, EventIndex now) {
   TrackChip chip;
   chip.event = e;
   chip.ink = chip.ink2 = ink_of(phase);
-  chip.letter = letter_of(phase);
+  chip.letter = brief_letter_of_step(rec, e);
   chip.maths = phase_name(phase).maths;
   chip.past = e <= now;
   chip.live = e == now;
@@ -97,6 +97,7 @@ struct Inner {
 Inner inner_of(const Recording& rec, EventIndex e) {
   const EventId& id = rec.events[e].id;
   const OrderRow& order = order_row(rec.order);
+  if (takes_all_keys(rec, e)) return {};
   if (order.abreast == Abreast::ranks && order.keys_outside)
     return {order.of_query_tile(id.phase) && id.j >= 0 ? id.i : -1, false};
   if (order.abreast == Abreast::ranks) {

@@ -15,7 +15,7 @@ namespace attn {
 struct TrackChip {
   EventIndex event = 0;
   Ink ink, ink2;  // two for a load of K and V
-  std::string_view letter;
+  std::string letter;
   bool two = false, maths = false, past = false, live = false, skipped = false;
   bool raises_m = false;  // m of the followed row changes in this step
 };

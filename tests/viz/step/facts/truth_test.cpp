@@ -36,16 +36,6 @@ TEST(StepTruth, TheCalculatorOfThisTestCalculates) {
   EXPECT_FALSE(calculated("3 rows").has_value());
 }
 
-// Half a unit of the last digit that is printed.
-double resolution(std::string_view text) {
-  const std::size_t e = text.find('e');
-  const std::string_view mantissa = text.substr(0, e);
-  const std::size_t point = mantissa.find('.');
-  const double decimals = point == std::string_view::npos ? 0 : static_cast<double>(mantissa.size() - point - 1);
-  const double power = e == std::string_view::npos ? 0 : value_of(text.substr(e + 1));
-  return std::pow(10.0, power - decimals) / 2;
-}
-
 // At least 1.
 double largest_number(std::string_view terms) {
   double largest = 1;
@@ -66,14 +56,9 @@ struct Strip {
 
 // The last two parts of "a = b = c" where both are numbers.
 void check_formula(const Strip& s, int& checked) {
-  const std::size_t last = s.formula.rfind(" = ");
-  if (last == std::string::npos) return;
-  std::string result = s.formula.substr(last + 3);
-  const std::size_t before = s.formula.rfind(" = ", last - 1);
-  const std::string terms = s.formula.substr(before == std::string::npos ? 0 : before + 3,
-                                             last - (before == std::string::npos ? 0 : before + 3));
-  const bool about = result.starts_with("≈ ");
-  if (about) result = result.substr(std::string_view("≈ ").size());
+  const auto equation = equation_of(s.formula);
+  if (!equation) return;
+  const auto& [terms, result, about] = *equation;
   const auto left = calculated(terms), right = calculated(result);
   if (!left || !right) return;
   ++checked;
