@@ -134,11 +134,70 @@ def the_page(widget):
     report.check(got["most"] == len(pictures) - 1 and got["heard"] == [], "it ends with its page")
 
 
+def drawn(chart):
+    """Of each kernel the points of its line, which kernels with equal points share."""
+    all_lines = chart.axes[0].get_lines()
+    return {name: line.get_xydata().tolist() for line in all_lines for name in line.get_label().split(" =\n")}
+
+
+def made_up(**columns):
+    """A sweep's table with these columns, of two kernels that differ in nothing."""
+    settings = {"kernel": ["a", "a", "b", "b"], "Lq": [64] * 4, "D": [16, 32, 16, 32], "scale": [0.25, 0.18] * 2}
+    times = {"time_us_median": [2, 5, 2, 5], "time_us_q1": [1, 4, 1, 4], "time_us_q3": [3, 7, 3, 7]}
+    return attnscope.Table({**settings, **times, **columns})
+
+
+def what_a_figure_says():
+    chart = attnscope.figure(made_up())
+    plot = chart.axes[0]
+    report.check(plot.get_xlabel() == "D", f"the swept column is the axis: {plot.get_xlabel()}")
+    names = [line.get_label() for line in plot.get_lines()]
+    report.check(names == ["a =\nb"], f"equal kernels share a line with both names: {names}")
+    report.check(plot.get_ylabel().endswith("bars: quartiles"), f"a word says what the bars are: {plot.get_ylabel()}")
+    caps = sorted({float(y) for part in plot.collections for y in part.get_offsets()[:, 1] if len(part.get_offsets())})
+    report.check({1.0, 3.0, 4.0, 7.0} <= set(caps), f"each bar ends in caps: {caps}")
+    chart = attnscope.figure(made_up(time_us_q1=[float("nan")] * 4))
+    report.check("quartiles" not in chart.axes[0].get_ylabel(), "no word of bars where there is none")
+    chart = attnscope.figure(made_up(), axis="Lq")
+    report.check(chart.axes[0].get_xlabel() == "Lq", "the axis that is asked for")
+    chart = attnscope.figure(made_up(tflops=[1, 2, 3, 4], Lq=[64, 128] * 2), "tflops")
+    names = [line.get_label() for line in chart.axes[0].get_lines()]
+    report.check((chart.axes[0].get_xlabel(), names) == ("Lq", ["a", "b"]), f"Lq comes before D: {names}")
+    one = attnscope.figure(attnscope.Table({"kernel": ["a"], "Lq": [64], "time_us_median": [4.435]}))
+    one.canvas.draw()
+    both = [*one.axes[0].get_yticklabels(), *one.axes[0].get_yticklabels(minor=True)]
+    report.check(not any("times" in label.get_text() for label in both), f"ticks are plain numbers: {both}")
+    package.refused(report, "table: a NoneType", lambda: attnscope.figure(None), TypeError)
+    package.refused(report, "table: has no column 'kernel'", lambda: attnscope.figure(made_up().select("Lq")))
+
+
+def shown_in_a_notebook():
+    """A chart displays itself as one PNG, whether or not the notebook has %matplotlib inline."""
+    report.check(attnscope.figure(made_up())._repr_png_().startswith(b"\x89PNG"), "a chart displays itself")
+    if not there("nbclient", "ipykernel", "matplotlib_inline"):
+        return
+    drawing = "import attnscope\nattnscope.figure(attnscope.Table({'kernel': ['a'], 'Lq': [1], 'n': [1]}), 'n')"
+    for magic in ("", "%matplotlib inline\n"):
+        seen = outputs_of(magic + drawing)
+        png = [output for output in seen if "image/png" in output.get("data", {})]
+        report.check(len(png) == 1 and len(seen) == 1, f"{magic!r}: {[list(o.get('data', o)) for o in seen]}")
+
+
+def outputs_of(source):
+    """The outputs of one cell, run by a kernel of its own."""
+    import nbclient
+    import nbformat
+
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    return notebook.cells[0].outputs
+
+
 def the_figures():
     table = attnscope.bench(["cpu_tiled", "cpu_flash"], values=[32, 64], d=16, seconds=0.02)
     for metric in ("time_us_median", "tflops", "compulsory_bytes"):
         chart = attnscope.figure(table, metric)
-        lines = {line.get_label(): line.get_xydata().tolist() for line in chart.axes[0].get_lines()}
+        lines = drawn(chart)
         for kernel in ("cpu_tiled", "cpu_flash"):
             right = [[r["Lq"], r[metric]] for r in table.rows() if r["kernel"] == kernel]
             report.check(lines.get(kernel) == right, f"{metric} of {kernel}: {lines.get(kernel)}, not {right}")
@@ -182,6 +241,8 @@ if there("anywidget"):
     the_page(the_model())
 if package.has_program() and there("matplotlib"):
     the_figures()
+    what_a_figure_says()
+    shown_in_a_notebook()
     if there("anywidget"):
         the_notebooks()
 report.exit(1)
