@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import tempfile
 import xml.etree.ElementTree
 
@@ -143,17 +144,45 @@ def files_and_pictures():
     report.check(gradients.out is None and gradients.array("dq").shape == (4, 2), "a backward is walked, too")
     report.check(gradients.verdict()[0] == "pass", f"its verdict: {gradients.verdict()}")
     try:
-        png = step._repr_png_()
+        png = step.picture()
     except RuntimeError as error:  # no OpenGL here
         print(f"left out: pictures by the program; {error}")
         return
     report.check(png.startswith(b"\x89PNG") and len(png) > 20000, "a step's picture is a PNG")
-    report.check(png != recording.picture(7), "two steps differ")
+    report.check(png == recording.picture(6) and png != recording.picture(7), "two steps differ")
+
+
+def what_a_step_says():
+    """Texts count steps from 1 and have the index beside; a picture of a large tile says that it is a part."""
+    x = numbers(1, 1, 16, 8)
+    wrong = attnscope.record(x, x, x, tile=(4, 4), kernel="museum_alpha_on_l_only")
+    found, step = wrong.first_wrong(), wrong.steps[6]
+    both = f"step {found.step + 1} (steps[{found.step}], output, "
+    report.check(str(found).startswith(both) and found.place.startswith(both), f"{found}")
+    report.check(repr(step).startswith(f"<step 7 of {len(wrong)} (steps[6]), "), f"{step!r}")
+    report.check(f"Step 7 of {len(wrong)}, " in step._repr_svg_() and "(steps[6])" in step._repr_svg_(), "the picture's")
+    report.check("max-width:100%" in step._repr_svg_(), "the picture fits a narrow page")
+    for shown in (step, wrong):
+        report.check(not hasattr(shown, "_repr_png_"), "to display one does not run the program")
+    package.refused(report, "step: 999 is out of range; use 0 to", lambda: wrong.steps[999], IndexError)
+    package.refused(report, "step: 'a' is not an integer", lambda: wrong.steps["a"], TypeError)
+    package.refused(report, "file: a NoneType", lambda: attnscope.load(None), TypeError)
+    package.refused(report, "other: a list", lambda: wrong.first_wrong([]), TypeError)
+    q = numbers(1, 1, 13, 20)
+    q[0, 0, 12, 19] = 100
+    picture = attnscope.record(q, q, q, tile=(13, 12)).steps[0]._repr_svg_().split("<g class='tile'>")[1]
+    report.check("q (first 12 × 12 of 13 × 20)" in picture, "a part of a tile is named as one")
+    shares = [int(share) for share in re.findall(r"--share:(\d+)%", picture)]
+    report.check(len(shares) == 144 and max(shares) < 10, f"colours are by the tile's largest number: {shares}")
+    outline = re.search(r"<path class='made' d='([^']*)'", picture)[1]
+    report.check("Z" not in outline and picture.count("class='rest'") == 1, f"it has open edges: {outline}")
+    whole = attnscope.record(x, x, x, tile=(4, 4)).steps[0]._repr_svg_()
+    report.check("Z" in re.search(r"<path class='made' d='([^']*)'", whole)[1] and "rest" not in whole, "a whole is closed")
 
 
 os.environ.pop("DISPLAY", None)
 os.environ.pop("WAYLAND_DISPLAY", None)
-for part in (walk, what_is_kept, wrong_runs, files_and_pictures):
+for part in (walk, what_is_kept, wrong_runs, what_a_step_says, files_and_pictures):
     part()
 package.refused(
     report, "No display is set", lambda: attnscope.show(attnscope.record(*[numbers(4, 2)] * 3)), RuntimeError

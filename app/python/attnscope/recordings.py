@@ -3,6 +3,7 @@
 import collections.abc
 import contextlib
 import html
+import operator
 import os
 import pathlib
 import shutil
@@ -10,6 +11,8 @@ import subprocess
 import tempfile
 import threading
 import typing
+
+import numpy as np
 
 from . import _core, program
 from ._call import _options
@@ -46,13 +49,16 @@ class FirstWrong(typing.NamedTuple):
 class Step:
     """One step of a recording: what it computed, and what is live after it.
 
-    number: from 0, as in ``recording.steps``. phase, letter: "rescale", "α". b, h: batch and query head; i, j: query
+    number: from 0, as in ``recording.steps``; texts count from 1 and have the index beside, as in "step 7 of 34
+    (steps[6])". phase, letter: "rescale", "α". b, h: batch and query head; i, j: query
     and key tile, -1 if there is none. made: the tensors that the step computed; names: all tensors that are live after
     it. bytes: those that the step requested from HBM.
 
     >>> import numpy as np, attnscope
     >>> x = np.arange(8, dtype=np.float32).reshape(4, 2)
     >>> step = attnscope.record(x, x, x, tile=(2, 2)).steps[2]
+    >>> step
+    <step 3 of 34 (steps[2]), scores, query tile 0, key tile 0: s>
     >>> step.phase, step.made, step["s"].shape
     ('scores', ('s',), (2, 2))
     """
@@ -78,7 +84,8 @@ class Step:
         except ValueError as error:
             raise KeyError(str(error)) from None
         if found is None:
-            raise KeyError(f"{name} has not been computed after step {self.number}; use one of {', '.join(self.names)}")
+            words = f"step {self.number + 1} (steps[{self.number}])"
+            raise KeyError(f"{name} has not been computed after {words}; use one of {', '.join(self.names)}")
         return found
 
     def place(self, name):
@@ -94,10 +101,12 @@ class Step:
             f", {name} {tile}" for name, tile in (("query tile", self.i), ("key tile", self.j)) if tile >= 0
         )
         made = f": {', '.join(self.made)}" if self.made else ""
-        return f"<step {self.number} of {len(self.recording)}, {self.phase}{tiles}{made}>"
+        place = f"step {self.number + 1} of {len(self.recording)} (steps[{self.number}])"
+        return f"<{place}, {self.phase}{tiles}{made}>"
 
-    def _repr_png_(self):
-        return self.recording.picture(self.number)
+    def picture(self, size=(1440, 900), theme="light"):
+        """Returns the window's Step view at this step as PNG bytes: see :meth:`Recording.picture`."""
+        return self.recording.picture(self.number, size, theme)
 
     def _repr_svg_(self):
         return svg(self)
@@ -115,9 +124,12 @@ class Steps(collections.abc.Sequence):
     def __getitem__(self, number):
         if isinstance(number, slice):
             return [Step(self._recording, n) for n in range(*number.indices(len(self)))]
-        number = number.__index__()
+        try:
+            number = operator.index(number)
+        except TypeError:
+            raise TypeError(f"step: {number!r} is not an integer or a slice") from None
         if not -len(self) <= number < len(self):
-            raise IndexError(f"there is no step {number}; the recording has {len(self)} steps")
+            raise IndexError(f"step: {number} is out of range; use 0 to {len(self) - 1}")
         return Step(self._recording, number % len(self))
 
 
@@ -181,9 +193,13 @@ class Recording:
         'output'
         """
         if other is not None and not isinstance(other, Recording):
-            raise TypeError(f"other: {other!r} is not a recording")
+            raise TypeError(f"other: a {type(other).__name__} is not a recording; use what record() or load() returns")
         found = self._core.first_wrong(None if other is None else other._core)
-        return None if found is None else FirstWrong(**found)
+        if found is None:
+            return None
+        counted = f"step {found['step'] + 1} ("
+        found["place"] = found["place"].replace(counted, f"{counted}steps[{found['step']}], ", 1)
+        return FirstWrong(**found)
 
     def verdict(self):
         """Returns ("pass", "wrong" or "not judged", reason, largest error, allowed error), by the rule against fp64."""
@@ -191,7 +207,7 @@ class Recording:
 
     def save(self, file):
         """Writes an .attn file, which the window and :func:`load` open."""
-        self._core.write(os.fspath(file))
+        self._core.write(_path(file))
 
     def picture(self, step=0, size=(1440, 900), theme="light"):
         """Returns the window's Step view at a step as PNG bytes; the program draws it without a display."""
@@ -202,9 +218,6 @@ class Recording:
             words = ["shot", "--session", file, "--step", number, "--theme", theme, "--size", f"{size[0]}x{size[1]}"]
             program.run(*words, "-o", image, timeout=120)
             return image.read_bytes()
-
-    def _repr_png_(self):
-        return self.picture(len(self) - 1)
 
     def _repr_svg_(self):
         return svg(self.steps[len(self) - 1])
@@ -250,7 +263,14 @@ def _detached(array):
 
 def load(file):
     """Loads the recording in an .attn file, such as a GPU recording that the program wrote."""
-    return Recording(_core.load(os.fspath(file)))
+    return Recording(_core.load(_path(file)))
+
+
+def _path(file):
+    try:
+        return os.fspath(file)
+    except TypeError:
+        raise TypeError(f"file: a {type(file).__name__} is not a path") from None
 
 
 def show(recording):
@@ -282,7 +302,7 @@ def _remove_after(window, folder):
 
 # ---- a picture of a step's tiles that needs no program
 
-_CELL, _HIGH, _GAP, _MOST, _WIDEST = 58, 20, 18, 12, 960
+_CELL, _HIGH, _GAP, _MOST, _WIDEST, _EDGE = 58, 20, 18, 12, 960, 10
 _FONT = "font-family='sans-serif' font-size='11'"
 
 
@@ -304,36 +324,62 @@ def _paint(value, largest):
     return f"fill='{colour}' class='{name}' style='--share:{round(100 * share)}%'"
 
 
+def _outline(left, top, right, bottom, open_right, open_below):
+    """The path around a tile, open where the tile goes on."""
+    if open_right and open_below:
+        return f"M{right + _EDGE} {top}H{left}V{bottom + _EDGE}"
+    if open_right:
+        return f"M{right + _EDGE} {top}H{left}V{bottom}H{right + _EDGE}"
+    if open_below:
+        return f"M{left} {bottom + _EDGE}V{top}H{right}V{bottom + _EDGE}"
+    return f"M{left} {top}H{right}V{bottom}H{left}Z"
+
+
+def _rest_svg(left, top, right, bottom, open_right, open_below):
+    """The lines of a tile's grid a little beyond the cells that are drawn: there is more of it."""
+    rows = "".join(f"M{right} {y}h{_EDGE}" for y in range(top, bottom + 1, _HIGH)) if open_right else ""
+    columns = "".join(f"M{x} {bottom}v{_EDGE}" for x in range(left, right + 1, _CELL)) if open_below else ""
+    return f"<path class='rest' d='{rows}{columns}' fill='none' stroke='#bbb' stroke-dasharray='4 2'/>"
+
+
+def _cell_svg(value, x, y, largest):
+    words = html.escape(_number(value))
+    squeezed = f" textLength='{_CELL - 8}' lengthAdjust='spacingAndGlyphs'" if len(words) > 7 else ""
+    anchor = f"x='{x + _CELL - 4}' y='{y + 14}' text-anchor='end'{squeezed}"
+    size = f"width='{_CELL}' height='{_HIGH}'"
+    return (
+        f"<rect x='{x}' y='{y}' {size} {_paint(value, largest)} stroke='#bbb'/><text {anchor} {_FONT}>{words}</text>"
+    )
+
+
 def _tile_svg(step, name, left, top):
-    """The elements of one tile whose first cell lies at (left, top), its width and its height."""
+    """The elements of one tile whose first cell lies at (left, top), its width and its height.
+
+    Of a large tile the first cells; their colours are by the largest number of all.
+    """
     tile, (row, column), made = step[name], step.place(name), name in step.made
     rows, columns = min(tile.shape[0], _MOST), min(tile.shape[1], _MOST)
-    shown = tile[:rows, :columns]
-    finite = [abs(float(x)) for x in shown.flat if abs(x) != float("inf") and x == x]
-    largest = max(finite, default=0)
-    cut = "" if shown.shape == tile.shape else f" (of {tile.shape[0]} × {tile.shape[1]})"
-    title = f"{name}{cut}"
+    largest = float(np.abs(tile[np.isfinite(tile)]).max(initial=0))
+    is_open = columns < tile.shape[1], rows < tile.shape[0]
+    title = f"{name} (first {rows} × {columns} of {tile.shape[0]} × {tile.shape[1]})" if any(is_open) else name
     weight = " font-weight='bold'" if made else ""
     place = f"{name}: rows {row} to {row + tile.shape[0] - 1}, columns {column} to {column + tile.shape[1] - 1}"
     parts = [f"<g class='tile'><title>{html.escape(place)}</title>"]
     parts.append(f"<text x='{left}' y='{top - 6}' {_FONT}{weight}>{html.escape(title)}</text>")
     for r in range(rows):
         for c in range(columns):
-            x, y, value = left + c * _CELL, top + r * _HIGH, float(shown[r, c])
-            size = f"width='{_CELL}' height='{_HIGH}'"
-            parts.append(f"<rect x='{x}' y='{y}' {size} {_paint(value, largest)} stroke='#bbb'/>")
-            words = html.escape(_number(value))
-            squeezed = f" textLength='{_CELL - 8}' lengthAdjust='spacingAndGlyphs'" if len(words) > 7 else ""
-            anchor = f"x='{x + _CELL - 4}' y='{y + 14}' text-anchor='end'{squeezed}"
-            parts.append(f"<text {anchor} {_FONT}>{words}</text>")
+            parts.append(_cell_svg(float(tile[r, c]), left + c * _CELL, top + r * _HIGH, largest))
+    box = (left, top, left + columns * _CELL, top + rows * _HIGH, *is_open)
+    if any(is_open):
+        parts.append(_rest_svg(*box))
     if made:
-        size = f"width='{columns * _CELL}' height='{rows * _HIGH}'"
-        parts.append(f"<rect class='made' x='{left}' y='{top}' {size} fill='none' stroke='#222' stroke-width='2'/>")
-    return "".join(parts) + "</g>", max(columns * _CELL, 8 * len(title)), rows * _HIGH
+        parts.append(f"<path class='made' d='{_outline(*box)}' fill='none' stroke='#222' stroke-width='2'/>")
+    width, height = columns * _CELL + _EDGE * is_open[0], rows * _HIGH + _EDGE * is_open[1]
+    return "".join(parts) + "</g>", max(width, 7 * len(title)), height
 
 
-def _whole(width, height, inside):
-    size = f"width='{width}' height='{height}' viewBox='0 0 {width} {height}'"
+def _whole(width, height, inside, style=""):
+    size = f"width='{width}' height='{height}' viewBox='0 0 {width} {height}'{style}"
     return f"<svg xmlns='http://www.w3.org/2000/svg' {size}>{inside}</svg>"
 
 
@@ -349,8 +395,11 @@ def words_of(step):
 
 
 def svg(step):
-    """Returns the tiles that are live after a step as SVG with their numbers; new ones have a thick outline."""
-    words = f"{'. '.join(words_of(step))} = steps[{step.number}]"
+    """Returns the tiles that are live after a step as SVG with their numbers; new ones have a thick outline.
+
+    On a page that is narrower, the picture shrinks.
+    """
+    words = f"{'. '.join(words_of(step))} (steps[{step.number}])"
     left, top, tallest, widest, parts = 8, 48, 0, 8 + 7 * len(words), []
     for name in step.names:
         part, width, height = _tile_svg(step, name, left, top)
@@ -363,7 +412,8 @@ def svg(step):
     height = top + tallest + 10
     background = f"<rect width='{widest}' height='{height}' fill='white'/>"
     head = f"<text x='8' y='18' {_FONT}>{html.escape(words)}</text>"
-    return _whole(widest, height, background + head + "".join(parts))
+    fits = " style='max-width:100%;height:auto'"
+    return _whole(widest, height, background + head + "".join(parts), fits)
 
 
 def tiles(step):
