@@ -5,6 +5,7 @@ ATTNSCOPE_PICTURES: a folder for pictures of what was seen.
 """
 
 import contextlib
+import importlib.util
 import json
 import os
 import pathlib
@@ -37,7 +38,7 @@ SHOWN = """(all) => ({
   value: Number(all.querySelector("input").value),
   tiles: [...all.querySelectorAll("g.tile")].map((tile) => ({
     place: tile.querySelector("title").textContent,
-    made: tile.querySelector("rect.made") !== null,
+    made: tile.querySelector("path.made") !== null,
     figures: [...tile.querySelectorAll("text[text-anchor=end]")].map((text) => text.textContent) })) })"""
 
 
@@ -250,6 +251,14 @@ def by_keyboard(lab, steps, after):
     for number in range(1, last + 1):
         lab.page.keyboard.press("ArrowRight")
         figures += right_at(lab.until(number), steps, after, number, "ArrowRight")
+    height = lab.slider.evaluate("(all) => all.offsetHeight")
+    for _ in range(10):
+        lab.page.keyboard.press("ArrowLeft")
+    lab.until(last - 10)
+    again = lab.slider.evaluate("(all) => all.offsetHeight")
+    report.check(again == height, f"the height stays as the tallest step made it: {height}, then {again}")
+    lab.page.keyboard.press("End")
+    lab.until(last)
     report.check(figures > 5000, f"{figures} figures were read")
     for key, number in (("ArrowLeft", last - 1), ("ArrowDown", last - 2), ("ArrowUp", last - 1), ("End", last)):
         lab.page.keyboard.press(key)
@@ -259,7 +268,10 @@ def by_keyboard(lab, steps, after):
     lab.page.keyboard.press("Home")
     lab.until(0)
     lab.page.keyboard.press("Shift+Tab")  # the buttons are reached by keys
-    lab.page.keyboard.press("Tab")
+    for _ in range(9):  # JupyterLab's own buttons of the cell may come first
+        lab.page.keyboard.press("Tab")
+        if lab.range.evaluate("(range) => document.activeElement === range"):
+            break
     lab.page.keyboard.press("Tab")
     lab.page.keyboard.press("Enter")
     right_at(lab.until(1), steps, after, 1, "the button by keyboard")
@@ -271,6 +283,10 @@ def walk(lab, steps, after, cells):
     outputs = lab.page.locator(".jp-OutputArea-output[data-mime-type*=stderr]")
     report.check(outputs.count() == 0, f"no cell says an error: {outputs.all_inner_texts()}")
     right_at(lab.until(6), steps, after, 6, "widget.step = 6 of the next cell")
+    still = lab.page.locator(".attnscope-still")
+    report.check(still.count() == 1 and not still.is_visible(), "beside a slider that runs its still is hidden")
+    charts = lab.page.locator(".jp-OutputArea-output[data-mime-type='image/png']")
+    report.check(charts.count() == 1, f"the last cell shows its chart, once: {charts.count()}")
     lab.page.locator(".jp-Notebook .jp-Cell").first.scroll_into_view_if_needed()
     lab.picture("lab_top")
     lab.slider.scroll_into_view_if_needed()
@@ -278,6 +294,37 @@ def walk(lab, steps, after, cells):
     by_mouse(lab, steps, after)
     print(f"{by_keyboard(lab, steps, after)} figures of {len(steps)} steps, by keyboard")
     report.check(not lab.thrown, f"nothing is thrown: {lab.thrown[:3]}")
+
+
+OFFLINE = """
+import numpy as np, attnscope
+x = np.random.default_rng(1).standard_normal((1, 1, 16, 8)).astype(np.float32)
+attnscope.slider(attnscope.record(x, x, x, tile=(4, 4), causal=True), step=6)
+"""
+
+
+def exported(browser, folder):
+    """A page that nbconvert writes, 700 wide and without a network: the step's picture, whole, instead of the slider."""
+    if importlib.util.find_spec("nbconvert") is None:
+        print("left out: an exported page, for nbconvert is not installed")
+        return
+    import nbclient
+    import nbconvert
+    import nbformat
+
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(OFFLINE)])
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    file = pathlib.Path(folder) / "exported.html"
+    file.write_text(nbconvert.HTMLExporter().from_notebook_node(notebook)[0], encoding="utf-8")
+    page = browser.new_context(viewport={"width": 700, "height": 900}, offline=True).new_page()
+    page.goto(file.as_uri())
+    still = page.locator(".attnscope-still")
+    report.check(still.count() == 1 and still.is_visible(), "an exported page without a network shows the step")
+    report.check("Step 7 of " in still.text_content(), f"it says which: {still.text_content()[:200]}")
+    right = still.locator("svg").evaluate("(svg) => svg.getBoundingClientRect().right")
+    report.check(right <= 700, f"the picture ends at {right} of 700")
+    if PICTURES:
+        page.screenshot(path=pathlib.Path(PICTURES) / "exported_offline.png")
 
 
 def main():
@@ -304,6 +351,7 @@ def main():
             right_at(dark.until(6), steps, after, 6, "in the dark theme")
             dark.slider.scroll_into_view_if_needed()
             dark.picture("lab_dark")
+        exported(browser, folder)
         browser.close()
 
 

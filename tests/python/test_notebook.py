@@ -72,8 +72,8 @@ def the_model():
             widget.step = wrong
             report.check(False, f"step {wrong} was taken")
         except Exception as error:
-            report.check("there is no step" in str(error), f"{error}")
-    package.refused(report, "recording:", lambda: attnscope.slider("run.attn"), TypeError)
+            report.check("is out of range" in str(error), f"{error}")
+    package.refused(report, "recording: a str is not", lambda: attnscope.slider("run.attn"), TypeError)
     package.refused(report, "recording:", lambda: attnscope.slider(recording(256)), ValueError)
     return widget
 
@@ -85,10 +85,17 @@ const state = JSON.parse(readFileSync(process.argv[2], "utf-8"));
 const element = () => ({ style: {}, children: [], heard: {}, attributes: {},
   setAttribute(name, value) { this.attributes[name] = value; },
   addEventListener(name, call) { this.heard[name] = call; },
-  append(...all) { this.children.push(...all); } });
+  append(...all) { this.children.push(...all); },
+  // What a border box has: the padding and the content, at least as high as the style says.
+  get scrollHeight() { return Math.max(8 + (this.innerHTML?.length ?? 0), parseInt(this.style.minHeight) || 0); } });
 globalThis.document = { createElement: element };
 const told = [];
-const model = { heard: {}, get: (name) => state[name], set(name, value) { state[name] = value; },
+const model = { heard: {}, get: (name) => state[name],
+  set(name, value) {
+    const old = state[name];
+    state[name] = value;
+    if (old !== value) this.heard["change:" + name]();
+  },
   save_changes() { told.push(state.step); },
   on(name, call) { this.heard[name] = call; }, off(name) { delete this.heard[name]; } };
 const { default: widget } = await import(process.argv[3]);
@@ -103,8 +110,11 @@ on.heard.click(); back.heard.click(); back.heard.click(); // a button each way
 see();
 state.step = 0; model.heard["change:step"]();             // Python
 see();
+const heights = [];
+for (let n = 0; n < 3; ++n)
+  for (const step of [0, 5, 9]) { range.value = step; range.heard.input(); heights.push(parseInt(box.style.minHeight)); }
 end();
-console.log(JSON.stringify({ saw, told, most: range.max, heard: Object.keys(model.heard) }));
+console.log(JSON.stringify({ saw, told: told.slice(0, 4), most: range.max, heard: Object.keys(model.heard), heights }));
 """
 
 
@@ -130,6 +140,9 @@ def the_page(widget):
         right = [*state["words"][step], f"steps[{step}]"]
         report.check(said == right and said[0].startswith(f"Step {step + 1} of "), f"it says where it is: {said}")
         report.check(ends == [step == 0, step == len(pictures) - 1], f"at step {step} no button leads out: {ends}")
+    tallest = 8 + max(len(pictures[step]) for step in (0, 5, 6, 7, 8, 9, state["step"]))
+    report.check(set(got["heights"][2:]) == {tallest}, f"its height ends at the tallest step's: {got['heights']}")
+    report.check("box-sizing: border-box" in str(widget._css), "its least height includes the padding, as its height does")
     report.check(got["told"] == [7, 8, 7, 6], f"a hand moves it, and Python is told: {got['told']}")
     report.check(got["most"] == len(pictures) - 1 and got["heard"] == [], "it ends with its page")
 
@@ -145,6 +158,48 @@ def made_up(**columns):
     settings = {"kernel": ["a", "a", "b", "b"], "Lq": [64] * 4, "D": [16, 32, 16, 32], "scale": [0.25, 0.18] * 2}
     times = {"time_us_median": [2, 5, 2, 5], "time_us_q1": [1, 4, 1, 4], "time_us_q3": [3, 7, 3, 7]}
     return attnscope.Table({**settings, **times, **columns})
+
+
+def contrast(ink, paper):
+    """Of two colours, by WCAG."""
+
+    def light(colour):
+        return sum(w * (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4) for w, c in zip(WEIGHTS, colour))
+
+    high, low = sorted((light(ink), light(paper)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+WEIGHTS = (0.2126, 0.7152, 0.0722)
+
+
+def the_colours(widget):
+    """Each number is legible on the fullest of its colours: JupyterLab's inks, and the palest of dark VS Code."""
+    themes = re.findall(r"--more: (#\w+); --less: (#\w+);", str(widget._css))
+    report.check(len(themes) == 2, f"light and dark: {themes}")
+    for papers, inks in zip(themes, (((0, 0.87), (0x22 / 255, 1)), ((1, 0.87), (0xCC / 255, 1)))):
+        for paper in papers:
+            full = [int(paper[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+            for grey, part in inks:
+                seen = contrast([part * grey + (1 - part) * c for c in full], full)
+                report.check(seen >= 4.5, f"{grey} at {part} on {paper}: {seen:.2f}")
+
+
+def where_no_widget_runs():
+    """Beside the widget there is a picture of the step, which the widget's style hides."""
+    run, widget = recording(), attnscope.slider(recording(), step=6)
+    if not there("nbclient", "ipykernel"):
+        return
+    source = "import numpy as np, attnscope\nx = np.random.default_rng(3).standard_normal((1, 1, 8, 4)).astype('f')\n"
+    seen = outputs_of(source + "attnscope.slider(attnscope.record(x, x, x, tile=(4, 4)), step=6)")
+    kinds = [set(output.get("data", {})) for output in seen]
+    report.check(len(kinds) == 2 and "application/vnd.jupyter.widget-view+json" in kinds[0], f"{kinds}")
+    report.check(kinds[-1] == {"text/html"}, f"the still is no output of a terminal: {kinds}")
+    html = seen[-1]["data"]["text/html"]
+    right = [float(f"{float(x):.3g}") for name in run.steps[6].names for x in run.steps[6][name].flat]
+    report.check(figures_of(html) == right and "Step 7 of " in html, "the still has the step's numbers")
+    report.check("class='attnscope-still'" in html, "the still has a name")
+    report.check(".attnscope-still { display: none; }" in str(widget._css), "a page with the widget hides the still")
 
 
 def what_a_figure_says():
@@ -238,7 +293,10 @@ def the_notebooks():
 
 without_a_package()
 if there("anywidget"):
-    the_page(the_model())
+    made = the_model()
+    the_page(made)
+    the_colours(made)
+    where_no_widget_runs()
 if package.has_program() and there("matplotlib"):
     the_figures()
     what_a_figure_says()

@@ -1,6 +1,6 @@
 """A slider through a recording's steps in a notebook: an anywidget whose pictures are all embedded in the page."""
 
-from .recordings import Recording, tiles, words_of
+from .recordings import Recording, svg, tiles, words_of
 
 __all__ = ["slider"]
 
@@ -40,14 +40,14 @@ function render({ model, el }) {
     code.textContent = "steps[" + step + "]";
     range.setAttribute("aria-valuetext", words[step].join(". "));
     box.innerHTML = pictures[step];
-    // What lies below stays where it is when a step has fewer tiles.
+    // What lies below stays where it is when a step has fewer tiles. The height has the padding in it, as the minimum
+    // does (box-sizing): else each step would add it once more.
     tallest = Math.max(tallest, box.scrollHeight || 0);
     box.style.minHeight = tallest + "px";
   };
   const go = (step) => {
     model.set("step", Math.min(Math.max(step, 0), last));
     model.save_changes();
-    show();
   };
   range.addEventListener("input", () => go(Number(range.value)));
   back.addEventListener("click", () => go(model.get("step") - 1));
@@ -72,7 +72,7 @@ _STYLE = """
   color: var(--ink); font: 13px/1.5 var(--jp-ui-font-family, sans-serif); padding: 4px 0;
 }
 [data-jp-theme-light="false"] .attnscope-slider, .vscode-dark .attnscope-slider, [theme="dark"] .attnscope-slider {
-  --grid: #4a4a4a; --more: #9a5f1c; --less: #2b64a0; --none: #333;
+  --grid: #4a4a4a; --more: #7a4a14; --less: #24568a; --none: #333;
 }
 .attnscope-line { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 8px; }
 .attnscope-line input { flex: 0 1 26em; min-width: 8em; margin: 0; accent-color: var(--jp-brand-color1, #2f6db3); }
@@ -85,15 +85,29 @@ _STYLE = """
 .attnscope-place { margin-left: 8px; font-variant-numeric: tabular-nums; }
 .attnscope-slider code { color: var(--dim); font-size: 12px; background: none; }
 .attnscope-tiles { display: flex; flex-wrap: wrap; align-items: flex-start; align-content: flex-start; gap: 6px 18px; }
-.attnscope-tiles { padding-top: 8px; overflow-x: auto; }
+.attnscope-tiles { padding-top: 8px; box-sizing: border-box; overflow-x: auto; }
 .attnscope-tiles svg { flex: none; max-width: none; }
 .attnscope-tiles text { fill: var(--ink); font-family: inherit; font-variant-numeric: tabular-nums; }
 .attnscope-tiles rect { stroke: var(--grid); }
 .attnscope-tiles rect.more { fill: color-mix(in srgb, var(--more) var(--share), var(--paper)); }
 .attnscope-tiles rect.less { fill: color-mix(in srgb, var(--less) var(--share), var(--paper)); }
 .attnscope-tiles rect.none { fill: var(--none); }
-.attnscope-tiles rect.made { fill: none; stroke: var(--ink); }
+.attnscope-tiles path.rest { stroke: var(--grid); }
+.attnscope-tiles path.made { stroke: var(--ink); }
+.attnscope-still { display: none; }
 """
+
+
+def _still(step):
+    """A step's picture for a page that runs no widgets. Where the widget runs, its style hides the picture."""
+    words = "The slider does not run here. An exported page loads its widgets from the network."
+    return f"<div class='attnscope-still'><p>{words}</p>{svg(step)}</div>"
+
+
+def _bundle(widget):
+    """(data, metadata) of a widget's own display."""
+    bundle = widget._repr_mimebundle_()
+    return bundle if isinstance(bundle, tuple) else (bundle, {})
 
 
 def slider(recording, step=0):
@@ -101,7 +115,8 @@ def slider(recording, step=0):
 
     step: the first step shown, from 0; negative numbers count from the end. The widget's `step` is the current step and
     can be set; `recording.steps[widget.step]` has the arrays on screen. The text on the page counts steps from 1, as
-    the window does. Use the slider, its arrow keys, Home and End, or the button in each direction.
+    the window does. Use the slider, its arrow keys, Home and End, or the button in each direction. A page that cannot
+    run widgets has the picture of the first step shown instead.
 
     Raises ImportError without anywidget, and ValueError for a recording whose pictures would take more than 32 MiB.
 
@@ -112,7 +127,9 @@ def slider(recording, step=0):
     (2, 34)
     """
     if not isinstance(recording, Recording):
-        raise TypeError(f"recording: {recording!r} is not a recording")
+        raise TypeError(
+            f"recording: a {type(recording).__name__} is not a recording; use what record() or load() returns"
+        )
     try:
         import anywidget
         import traitlets
@@ -141,7 +158,14 @@ def slider(recording, step=0):
         def _one_of_them(self, proposal):
             wanted = proposal["value"]
             if not 0 <= wanted < len(recording):
-                raise traitlets.TraitError(f"there is no step {wanted}; the recording has {len(recording)} steps")
+                raise traitlets.TraitError(f"step: {wanted} is out of range; use 0 to {len(recording) - 1}")
             return wanted
+
+        def _ipython_display_(self):
+            from IPython.display import display
+
+            data, metadata = _bundle(self)
+            display(data, metadata=metadata, raw=True)
+            display({"text/html": _still(recording.steps[self.step])}, raw=True)
 
     return Slider(step=begin, pictures=pictures, words=words)
