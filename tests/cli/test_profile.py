@@ -26,6 +26,14 @@ for words, *arguments in [
 done = run("profile", "naive", "--json", "-")
 report.check("--sample" in json.loads(done.stdout)["sampled"]["not_available"], "it does not say how samples are taken")
 
+done = run("profile", "flash_simt", "--d", 64, "--csv", "-")
+if len(done.stdout.splitlines()) > 1:
+    report.check(done.stderr == "", f"a table with rows needs no words: {done.stderr}")
+else:  # no NVRTC or no nvdisasm
+    told = done.stderr.startswith("The CSV has no rows: ") and "fetch-cuda" in done.stderr
+    report.check(told, f"an empty table does not say why: {done.stderr}")
+report.check(done.returncode == run("profile", "flash_simt", "--d", 64).returncode, "--csv changes the exit status")
+
 # The columns of the first version, which hold every state once, and those that tell what three of them are made of.
 STATES = ("issues", "ready", "dispatch", "last_result", "shared", "global", "barrier", "tensor", "fetch_and_other")
 PARTS = {"last_result": ("own_result", "busy_pipe"), "global": ("l1_queue", "device_memory"),

@@ -68,8 +68,11 @@ Result<int> profile_kernel(const ProfileArguments& a, Stopper& stopper) {
     if (auto r = print(text_of(*p, a.lines)); !r) return tl::unexpected(r.error());
   if (!a.json_file.empty())
     if (auto r = write_text(a.json_file, json_of(*p).dump(2) + "\n"); !r) return tl::unexpected(r.error());
-  if (!a.csv_file.empty())
+  if (!a.csv_file.empty()) {
     if (auto r = write_text(a.csv_file, csv_of(*p)); !r) return tl::unexpected(r.error());
+    // A table has no place to say why it is empty.
+    if (!p->listing.why_no_sass.empty()) say(phrase("The CSV has no rows: {}", p->listing.why_no_sass));
+  }
   if (!a.beats_file.empty())
     if (auto r = write_text(a.beats_file, heartbeat_csv(a.kernel, p->heartbeat())); !r)
       return tl::unexpected(r.error());
