@@ -42,7 +42,7 @@ struct FirstWrongResult {
   std::string cause;  // what the differences have in common; empty where nothing is
 };
 struct ReferenceRows;
-// `allowed`, `lse_allowed`: of the verdict on this answer.
+// `allowed`, `lse_allowed`: of the verdict on this answer. An answer without LSE is compared, and counted, by O alone.
 std::optional<FirstWrongResult> find_first_wrong_result(const Problem& p, const ReferenceRows& ref, const Outputs& out,
                                                         double allowed, double lse_allowed);
 std::string place_words(const FirstWrongResult& w);

@@ -79,7 +79,8 @@ std::optional<FirstWrongResult> find_first_wrong_result(const Problem& p, const 
       if (std::isfinite(ref.out[element]) && !std::isfinite(ref.baseline[element])) continue;
       look(id, d, static_cast<double>(out.out.get(row * p.Dv + d)), ref.out[element], allowed);
     }
-    if (ref.beyond_fp32[n] == 0) look(id, -1, static_cast<double>(out.lse.get(row)), ref.lse[n], lse_allowed);
+    if (!out.lse.empty() && ref.beyond_fp32[n] == 0)
+      look(id, -1, static_cast<double>(out.lse.get(row)), ref.lse[n], lse_allowed);
   }
   if (!first) return first;
   first->differing = differing;

@@ -347,6 +347,11 @@ TEST(FirstWrongResult, SaysWhereAnAnswerAloneFirstDiffersAndWhatItsRowsHaveInCom
   ASSERT_TRUE(first);
   EXPECT_GT(first->differing, 0);
   EXPECT_NE(first->cause.find("the same factor"), std::string::npos) << place_words(*first);
+  Outputs alone = rec.outputs;
+  alone.lse = {};
+  const auto by_o = find_first_wrong_result(rec.problem, ref, alone, v.allowed(), v.lse_allowed());
+  ASSERT_TRUE(by_o);
+  EXPECT_EQ(by_o->of, alone.out.size()) << "an LSE that is not there is counted";
   const KernelRow& right = **find_kernel(piece.right);
   const Recording good = recorded(right, piece, kFresh);
   EXPECT_FALSE(find_first_wrong_result(good.problem, ref, good.outputs, v.allowed(), v.lse_allowed()));
