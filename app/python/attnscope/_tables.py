@@ -1,9 +1,11 @@
-"""A table that pandas, polars and others accept through the dataframe interchange protocol (__dataframe__)."""
+"""A table that pandas, polars and others accept: an Arrow stream, and the older dataframe interchange protocol."""
 
 import enum
 import html
 
 import numpy as np
+
+from . import _core
 
 __all__ = ["Table"]
 
@@ -86,6 +88,21 @@ class Column:
         }
 
 
+def _arrow_buffers(values):
+    """(format, nulls, buffers) of a column, as the Arrow columnar format lays it out: validity, offsets, data."""
+    if isinstance(values, list):
+        texts = [text.encode() for text in values]
+        offsets = np.cumsum([0] + [len(text) for text in texts], dtype=np.int64)
+        return "U", 0, [None, offsets.tobytes(), b"".join(texts)]
+    if values.dtype.kind == "b":
+        return "b", 0, [None, np.packbits(values, bitorder="little").tobytes()]
+    if values.dtype.kind == "i":
+        return "l", 0, [None, values.astype(np.int64).tobytes()]
+    missing = np.isnan(values)
+    validity = np.packbits(~missing, bitorder="little").tobytes() if missing.any() else None
+    return "g", int(missing.sum()), [validity, values.astype(np.float64).tobytes()]
+
+
 def _typed(values):
     """Numbers as an array, Booleans as an array, all else as a list of texts; a number that is missing is NaN."""
     if all(isinstance(value, bool) for value in values):
@@ -109,11 +126,17 @@ def _read(texts):
     return list(texts)
 
 
+def _words(value):
+    """A value as a page shows it: numbers with 6 digits, and a dash for one that is missing."""
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.6g}" if value == value else "–"
+
+
 class Table:
     """Columns by name, all of the same length: NumPy arrays of numbers, and lists of strings.
 
-    ``pandas.api.interchange.from_dataframe(table)``, ``polars.from_dataframe(table)`` and ``dict(table.columns)``
-    convert it.
+    ``polars.DataFrame(table)``, ``pyarrow.table(table)`` and ``pandas.DataFrame(table.columns)`` convert it.
 
     >>> from attnscope import Table
     >>> table = Table({"L": [64, 128], "time_us": [1.5, None], "kernel": ["cpu_flash", "cpu_tiled"]})
@@ -153,19 +176,32 @@ class Table:
     def __repr__(self):
         shown = [name for name in self.columns if not name.endswith("_source")][:8]
         lines = ["  ".join(shown)]
-        lines += ["  ".join(str(row[name]) for name in shown) for row in self.rows()[:20]]
+        lines += ["  ".join(_words(row[name]) for name in shown) for row in self.rows()[:20]]
         return "\n".join([*lines, f"{len(self)} rows, {len(self.columns)} columns"])
 
     def _repr_html_(self):
-        names = [name for name in self.columns if not name.endswith("_source")]
+        names = [name for name in self.columns if not name.endswith("_source") and self._has(name)]
+        left_out = len(self.columns) - len(names)
+        rest = f", of which {left_out} not shown (sources and empty columns)" if left_out else ""
         head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
         body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(str(row[name]))}</td>" for name in names) + "</tr>"
+            "<tr>" + "".join(f"<td>{html.escape(_words(row[name]))}</td>" for name in names) + "</tr>"
             for row in self.rows()
         )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        told = f"<p>{len(self)} rows, {len(self.columns)} columns{rest}</p>"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{told}"
 
-    # ---- the protocol
+    def _has(self, name):
+        """Whether a row has a value in this column. A table without rows has all its columns."""
+        values = self.columns[name]
+        return not len(self) or any(values if isinstance(values, list) else (values == values).tolist())
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """The table as an Arrow stream of one batch; a number that is missing is null."""
+        columns = [(name, *_arrow_buffers(values)) for name, values in self.columns.items()]
+        return _core.arrow_stream(len(self), columns)
+
+    # ---- the interchange protocol, for readers that know no Arrow
 
     metadata: dict = {}
 

@@ -1,6 +1,7 @@
 // The module attnscope._core. What its users see is the package beside it, which names arguments and documents them.
 #include <nanobind/nanobind.h>
 
+#include "app/python/module/arrow.h"
 #include "app/python/module/attention.h"
 #include "app/python/module/checks.h"
 #include "app/python/module/recordings.h"
@@ -11,4 +12,5 @@ NB_MODULE(_core, module) {
   attn::python::bind_attention(module);
   attn::python::bind_recordings(module);
   attn::python::bind_checks(module);
+  attn::python::bind_arrow(module);
 }
