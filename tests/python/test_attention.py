@@ -227,7 +227,7 @@ def nothing_to_compute():
     out, lse = attnscope.attention(q, none, none, return_lse=True)
     report.check(not out.any() and np.isneginf(lse).all(), "without keys O is 0 and LSE -inf")
     report.check(attnscope.last_call().kernel == "none", "and no kernel ran")
-    package.refused(report, "D is 0", lambda: attnscope.attention(q[..., :0], q[..., :0], q))
+    package.refused(report, "q: D is 0", lambda: attnscope.attention(q[..., :0], q[..., :0], q))
 
 
 def errors():
@@ -252,15 +252,18 @@ def errors():
         ("window:", ((q, q, q), {"window": (1, 2, 3)})),
         ("window:", ((q, q, q), {"window": (-2, 1)})),
         ("scale:", ((q, q, q), {"scale": "1"})),
-        ("The scale", ((q, q, q), {"scale": float("nan")})),
-        ("Invalid softcap -1", ((q, q, q), {"softcap": -1})),
+        ("scale: The scale is nan", ((q, q, q), {"scale": float("nan")})),
+        ("softcap: Invalid softcap -1", ((q, q, q), {"softcap": -1})),
         ("alibi:", ((q, q, q), {"alibi": [1, 2, 3]})),
         ("key_lengths:", ((q, q, q), {"key_lengths": [1.5]})),
         ("key_lengths:", ((q, q, q), {"key_lengths": [1, 2]})),
         ("bias:", ((q, q, q), {"bias": np.zeros((3, 8), np.float32)})),
         ("layout:", ((q, q, q), {"layout": "LBHD"})),
         ("options:", ((q, q, q), {"options": {"warp": 1}})),
+        ("options: br must be", ((q, q, q), {"options": {"br": "wide"}})),
         ("tile:", ((q, q, q), {"tile": 64})),
+        ("tile: (4.0, 4) is not", ((q, q, q), {"tile": (4.0, 4)})),
+        ("tile: (0, 4) is out of range", ((q, q, q), {"tile": (0, 4)})),
         ("threads:", ((q, q, q), {"threads": 0})),
         ("dropout_p:", ((q, q, q), {"dropout_p": 0.1})),
         ("sink: no kernel supports a sink", ((q, q, q), {"sink": [0.0, 0.0]})),
@@ -269,7 +272,7 @@ def errors():
         arguments, named = given
         package.refused(report, words, lambda: call(*arguments, **named))
     big = np.zeros((1, 1, 4, 300), np.float32)
-    package.refused(report, "D is 300", lambda: call(big, big, big))
+    package.refused(report, "q: D is 300", lambda: call(big, big, big))
 
 
 def pages():

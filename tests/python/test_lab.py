@@ -304,7 +304,7 @@ attnscope.slider(attnscope.record(x, x, x, tile=(4, 4), causal=True), step=6)
 
 
 def exported(browser, folder):
-    """A page that nbconvert writes, 700 wide and without a network: the step's picture, whole, instead of the slider."""
+    """A page that nbconvert writes, 700 wide, without a network: the step's picture, whole, instead of the slider."""
     if importlib.util.find_spec("nbconvert") is None:
         print("left out: an exported page, for nbconvert is not installed")
         return

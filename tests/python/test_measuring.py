@@ -2,6 +2,7 @@
 
 import pathlib
 import tempfile
+import warnings
 
 import package
 
@@ -71,8 +72,24 @@ def the_rule():
         ("shapes:", lambda: testing.cases("none")),
         ("features:", lambda: testing.assert_attention_right(plain, longest=0)),
         ("out:", lambda: testing.assert_attention_right(lambda q, k, v, **given: q[..., :1])),
+        ("features: unknown 'casual'; use", lambda: testing.assert_attention_right(plain, features=["casual"])),
+        ("fn: returned None", lambda: testing.assert_attention_right(lambda q, k, v, **given: None)),
+        ("fn: returned a ndarray", lambda: testing.assert_attention_right(plain, lse=True)),
+        ("fn: a NoneType", lambda: testing.assert_attention_right(None)),
     ):
         package.refused(report, words, call)
+    package.refused(
+        report,
+        "",
+        lambda: testing.assert_attention_right(lambda q, k, v, **_: plain(q, k, v), features="causal", longest=200),
+        testing.AttentionWrong,
+    )
+    try:
+        testing.assert_attention_right(lambda q, k, v, **_: np.zeros(q.shape[:3] + v.shape[3:], q.dtype), longest=2)
+        report.check(False, "zeros pass")
+    except testing.AttentionWrong as error:
+        b, hq, _, lq, _, _, dv = error.case.facts["shape"]
+        report.check(f" of {b * hq * lq * dv} numbers differ" in str(error), f"of O alone, for it came alone: {error}")
 
 
 def verdicts():
@@ -81,6 +98,19 @@ def verdicts():
     report.check(attnscope.judge(q, q, q, right, causal=True).outcome == "pass", "fp64 rounded once passes")
     verdict = attnscope.judge(q, q, q, right)
     report.check(verdict.outcome == "wrong" and verdict.error > verdict.allowed and verdict.first_wrong, f"{verdict}")
+    package.refused(report, "out: a NoneType", lambda: attnscope.judge(q, q, q, None), TypeError)
+    package.refused(report, "fns: a NoneType", lambda: attnscope.compare(None, q, q, q), TypeError)
+    package.refused(report, "fns: f returned None", lambda: attnscope.compare({"f": lambda *a, **b: None}, q, q, q))
+    try:
+        attnscope.judge(q, q, q, right.astype(np.float64))
+        report.check(False, "float64 is judged")
+    except TypeError as error:
+        report.check("float32" in str(error) and "attnscope.testing" not in str(error), f"advice to follow: {error}")
+    verdict = attnscope.judge(q, q, q, np.zeros_like(q))
+    report.check(verdict.first_wrong.endswith(f" of {q.size} numbers differ"), f"O is counted alone: {verdict}")
+    verdict = attnscope.judge(q, q, q, np.zeros_like(q), lse=np.zeros(q.shape[:3], np.float32))
+    both = q.size + q.size // 8
+    report.check(verdict.first_wrong.endswith(f" of {both} numbers differ"), f"and LSE with it: {verdict}")
     table = attnscope.compare({"right": plain, "wrong": lambda q, k, v, **_: q}, q, q, q, seconds=0.01)
     report.check(table["verdict"] == ["pass", "pass", "wrong"] and table["name"][1:] == ["right", "wrong"], f"{table}")
     report.check((table["time_us_median"] > 0).all() and table["calls"].min() >= 3, f"{table}")
@@ -114,13 +144,27 @@ def sweeps():
     report.check(all("not available" in words for words in table["dram_read_bytes_source"]), "and why is told")
     package.refused(report, "", lambda: attnscope.bench(["no_kernel"], values=[32]), ValueError)
     package.refused(report, "dtype:", lambda: attnscope.bench(values=[32], dtype="float64"), ValueError)
+    package.refused(report, "values: '32' is not", lambda: attnscope.bench(values="32"), TypeError)
+    package.refused(report, "values: None is not", lambda: attnscope.bench(values=None), TypeError)
+    package.refused(report, "dim: is not an argument", lambda: attnscope.bench(values=[32], dim=3), ValueError)
+    one = attnscope.bench(["cpu_flash"], values=32, d=16, seconds=0.01)
+    report.check(one["Lq"].tolist() == [32], f"a number is one point: {one}")
     try:
         phases = attnscope.profile("flash_simt", d=64, arch="sm_90a")
-        if len(phases) == 0:
-            print("left out: rows of a profile; there is no nvdisasm")
+        report.check(len(phases) > 0, "a profile has rows")
         report.check(set(phases["kernel"]) <= {"flash_simt"} and "instructions" in phases.columns, f"{phases!r}")
     except RuntimeError as error:
-        report.check("NVRTC" in str(error) or "nvrtc" in str(error), f"left out in words: {error}")
+        wanted = ("NVRTC", "nvrtc", "nvdisasm")
+        report.check(any(name in str(error) for name in wanted) and "fetch-cuda" in str(error), f"in words: {error}")
+
+
+def shown_tables():
+    table = attnscope.Table({"time_us": [1.23456789012345, None], "ok": [True, False], "none": [None, None]})
+    html = table._repr_html_()
+    report.check("<td>1.23457</td>" in html and "<td>–</td>" in html, f"numbers have 6 digits: {html}")
+    report.check("<th>none</th>" not in html, f"and no empty column: {html}")
+    report.check("2 rows, 3 columns, of which 1 not shown" in html, f"but it is counted: {html}")
+    report.check("1.23457  True  –" in repr(table), f"{table!r}")
 
 
 def tables():
@@ -132,7 +176,9 @@ def tables():
     except ImportError:
         print("left out: pandas is not installed")
     else:
-        frame = pandas.api.interchange.from_dataframe(table)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # pandas deprecates the protocol for Arrow's, which needs pyarrow there
+            frame = pandas.api.interchange.from_dataframe(table)
         report.check(frame["n"].tolist() == [1, 2, 3] and frame["kernel"].tolist() == ["a", "ℓ", ""], f"{frame}")
         report.check(
             frame["x"].isna().tolist() == [False, True, False] and frame["yes"].tolist() == [True, False, True],
@@ -144,12 +190,20 @@ def tables():
     except ImportError:
         print("left out: polars is not installed")
     else:
-        frame = polars.from_dataframe(table)
+        frame = polars.DataFrame(table)
+        report.check(frame.to_dict(as_series=False) == {**columns}, f"{frame}")
+        frame = polars.DataFrame(dict(table.columns))
         report.check(frame["n"].sum() == 6 and frame["kernel"].to_list() == ["a", "ℓ", ""], f"{frame}")
+        for rows in (0, 7, 8, 9, 100):
+            many = {"x": [None if n % 3 == 0 else n / 2 for n in range(rows)], "yes": [n % 2 == 0 for n in range(rows)]}
+            frame = polars.DataFrame(attnscope.Table(many))
+            report.check(rows == 0 or frame.to_dict(as_series=False) == many, f"{rows} rows: {frame}")
+        del table
+        report.check(polars.DataFrame(attnscope.Table(columns))["n"].to_list() == [1, 2, 3], "a frame owns its numbers")
     package.refused(report, "columns:", lambda: attnscope.Table({"a": [1], "b": [1, 2]}))
 
 
-for part in (the_rule, verdicts, tables):
+for part in (the_rule, verdicts, shown_tables, tables):
     part()
 if package.has_program():
     sweeps()

@@ -112,7 +112,11 @@ state.step = 0; model.heard["change:step"]();             // Python
 see();
 const heights = [];
 for (let n = 0; n < 3; ++n)
-  for (const step of [0, 5, 9]) { range.value = step; range.heard.input(); heights.push(parseInt(box.style.minHeight)); }
+  for (const step of [0, 5, 9]) {
+    range.value = step;
+    range.heard.input();
+    heights.push(parseInt(box.style.minHeight));
+  }
 end();
 console.log(JSON.stringify({ saw, told: told.slice(0, 4), most: range.max, heard: Object.keys(model.heard), heights }));
 """
@@ -142,7 +146,7 @@ def the_page(widget):
         report.check(ends == [step == 0, step == len(pictures) - 1], f"at step {step} no button leads out: {ends}")
     tallest = 8 + max(len(pictures[step]) for step in (0, 5, 6, 7, 8, 9, state["step"]))
     report.check(set(got["heights"][2:]) == {tallest}, f"its height ends at the tallest step's: {got['heights']}")
-    report.check("box-sizing: border-box" in str(widget._css), "its least height includes the padding, as its height does")
+    report.check("box-sizing: border-box" in str(widget._css), "the least height includes the padding, too")
     report.check(got["told"] == [7, 8, 7, 6], f"a hand moves it, and Python is told: {got['told']}")
     report.check(got["most"] == len(pictures) - 1 and got["heard"] == [], "it ends with its page")
 

@@ -160,8 +160,9 @@ def what_a_step_says():
     both = f"step {found.step + 1} (steps[{found.step}], output, "
     report.check(str(found).startswith(both) and found.place.startswith(both), f"{found}")
     report.check(repr(step).startswith(f"<step 7 of {len(wrong)} (steps[6]), "), f"{step!r}")
-    report.check(f"Step 7 of {len(wrong)}, " in step._repr_svg_() and "(steps[6])" in step._repr_svg_(), "the picture's")
-    report.check("max-width:100%" in step._repr_svg_(), "the picture fits a narrow page")
+    picture = step._repr_svg_()
+    report.check(f"Step 7 of {len(wrong)}, " in picture and "(steps[6])" in picture, "so does the picture")
+    report.check("max-width:100%" in picture, "the picture fits a narrow page")
     for shown in (step, wrong):
         report.check(not hasattr(shown, "_repr_png_"), "to display one does not run the program")
     package.refused(report, "step: 999 is out of range; use 0 to", lambda: wrong.steps[999], IndexError)
@@ -177,7 +178,8 @@ def what_a_step_says():
     outline = re.search(r"<path class='made' d='([^']*)'", picture)[1]
     report.check("Z" not in outline and picture.count("class='rest'") == 1, f"it has open edges: {outline}")
     whole = attnscope.record(x, x, x, tile=(4, 4)).steps[0]._repr_svg_()
-    report.check("Z" in re.search(r"<path class='made' d='([^']*)'", whole)[1] and "rest" not in whole, "a whole is closed")
+    outline = re.search(r"<path class='made' d='([^']*)'", whole)[1]
+    report.check("Z" in outline and "rest" not in whole, "a whole is closed")
 
 
 os.environ.pop("DISPLAY", None)

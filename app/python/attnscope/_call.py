@@ -1,5 +1,6 @@
 """What a call asks for, and what it did: options, an account, warnings. What attention() and all beside it share."""
 
+import operator
 import threading
 import typing
 import warnings
@@ -59,14 +60,23 @@ def _account(account):
     _last.account = account
 
 
+def _tile(tile):
+    use = "use (Br, Bc), the numbers of query rows and keys"
+    try:
+        br, bc = (operator.index(extent) for extent in tile)
+    except (TypeError, ValueError):
+        raise TypeError(f"tile: {tile!r} is not a tile; {use}") from None
+    if br < 1 or bc < 1:
+        raise ValueError(f"tile: ({br}, {bc}) is out of range; {use}, each 1 or more")
+    return br, bc
+
+
 def _options(tile, threads, options):
     if tile is None and threads is None:
         return options
     chosen = dict(options or {})
     if tile is not None:
-        if isinstance(tile, str) or not hasattr(tile, "__len__") or len(tile) != 2:
-            raise TypeError(f"tile: {tile!r} is not a tile; use (Br, Bc), the numbers of query rows and keys")
-        chosen["br"], chosen["bc"] = tile
+        chosen["br"], chosen["bc"] = _tile(tile)
     if threads is not None:
         chosen["threads"] = threads
     return chosen

@@ -1,9 +1,12 @@
 """Measuring from Python: bench() and profile() run the program in a separate process; judge() applies its rule."""
 
+import collections.abc
 import csv
 import io
 import subprocess
 import typing
+
+import numpy as np
 
 from . import _core, program
 from ._tables import Table
@@ -38,8 +41,27 @@ def _problem(given):
     return _words({"dtype": _SHORT.get(dtype), "tile": tile, **known})
 
 
-def _rows(words, timeout):
-    """The CSV of a command; exit 1 says that a check failed, which its rows tell, too."""
+def _values(values):
+    """The points of a sweep as the command line has them; a single number is one point."""
+    if isinstance(values, (int, np.integer)):
+        return str(values)
+    if isinstance(values, str) or not isinstance(values, collections.abc.Iterable):
+        raise TypeError(f"values: {values!r} is not a list of numbers")
+    return ",".join(map(str, values))
+
+
+def _words_of_error(words, command, problem):
+    """The program's words about arguments that Python has under another name, or the words as they are."""
+    words = words.strip().removeprefix("attnscope: ") or "the program printed no rows"
+    if words.startswith("The following argument"):
+        for name in problem:
+            if f"--{name.replace('_', '-')}" in words.split():
+                return f"{name}: is not an argument; use an option of `attnscope {command} --help`, with _ for -"
+    return words
+
+
+def _rows(words, timeout, problem=()):
+    """The CSV of a command; exit 1 says that a check failed, which its rows tell, too. No rows: its words say why."""
     done = subprocess.run(
         [str(program.path()), *words],
         stdin=subprocess.DEVNULL,
@@ -48,9 +70,10 @@ def _rows(words, timeout):
         timeout=timeout,
         check=False,
     )
-    if done.returncode not in (0, 1) or not done.stdout.strip():
-        raise (ValueError if done.returncode == 2 else RuntimeError)(done.stderr.strip())
-    return Table.of_rows(list(csv.reader(io.StringIO(done.stdout))))
+    rows = list(csv.reader(io.StringIO(done.stdout)))
+    if done.returncode not in (0, 1) or len(rows) < 2:
+        raise (ValueError if done.returncode == 2 else RuntimeError)(_words_of_error(done.stderr, words[0], problem))
+    return Table.of_rows(rows)
 
 
 def bench(
@@ -88,7 +111,7 @@ def bench(
     >>> table["Lq"].tolist(), table["verdict"]
     ([32, 64], ['pass', 'pass'])
     """
-    words = ["bench", "--csv", "-", "--values", ",".join(map(str, values)), "--axis", axis, "--device", device]
+    words = ["bench", "--csv", "-", "--values", _values(values), "--axis", axis, "--device", device]
     words += _words(
         {"kernels": kernels, "repeats": repeats, "time-limit": seconds, "generator": generator, "seed": seed}
     )
@@ -97,7 +120,7 @@ def bench(
     elif peers:
         words.append("--peers=" + ",".join(peers))
     words += _words({"peers-python": peers_python, "attn": None if save is None else str(save)})
-    return _rows(words + _problem(problem), timeout)
+    return _rows(words + _problem(problem), timeout, problem)
 
 
 def profile(kernel, *, arch=None, sample=False, seconds=None, timeout=None, **problem):
@@ -106,10 +129,11 @@ def profile(kernel, *, arch=None, sample=False, seconds=None, timeout=None, **pr
     kernel: a GPU kernel's id, or a .cu file. arch: architecture to compile for without a GPU, such as "sm_90a".
     problem: as in :func:`bench`. Returns a :class:`Table`: one row per phase, then one per line (docs/formats.md).
 
-    Raises RuntimeError if NVRTC is missing or sample=True finds no GPU. The message says how to get what is missing.
+    Raises RuntimeError if NVRTC or nvdisasm is missing or sample=True finds no GPU. The message says how to get what is
+    missing.
     """
     words = ["profile", kernel, "--csv", "-", *_words({"arch": arch, "sample": sample, "seconds": seconds})]
-    return _rows(words + _problem(problem), timeout)
+    return _rows(words + _problem(problem), timeout, problem)
 
 
 class Verdict(typing.NamedTuple):
@@ -196,6 +220,8 @@ def compare(fns, q, k, v, *, causal=False, scale=None, seconds=0.5, ours="auto")
 
     from . import _attention, _call
 
+    if not callable(fns) and not isinstance(fns, collections.abc.Mapping):
+        raise TypeError(f"fns: a {type(fns).__name__} is neither a callable nor a dict of callables")
     if callable(fns):
         fns = {getattr(fns, "__name__", "yours"): fns}
     on_gpu = bool(getattr(q, "is_cuda", False))
@@ -210,6 +236,8 @@ def compare(fns, q, k, v, *, causal=False, scale=None, seconds=0.5, ours="auto")
     rows = []
     for title, fn in {name: of_ours, **fns}.items():
         out = fn(q, k, v, causal=causal, scale=scale)
+        if out is None:
+            raise TypeError(f"fns: {title} returned None; return the answer")
         verdict = judge(*host, out.detach().cpu() if hasattr(out, "detach") else out, causal=causal, scale=scale)
         median, calls = _median_us(lambda fn=fn: fn(q, k, v, causal=causal, scale=scale), seconds, finish)
         rows.append((title, median, calls, verdict))

@@ -88,13 +88,37 @@ def cases(shapes="paired", dtype="float32"):
     return [Case(core) for core in _core.cases(shapes, _SHORT[dtype])]
 
 
+_ARGUMENTS = ("causal", "scale", "window", "key_lengths", "softcap", "alibi", "bias")
+_FEATURES = (*_ARGUMENTS, "grouped", "dv", "not_finite")
+
+
+def _known(features):
+    """The features as a set; a misspelt one would leave out problems in silence."""
+    features = {features} if isinstance(features, str) else set(features)
+    for name in sorted(features - set(_FEATURES), key=str):
+        raise ValueError(f"features: unknown {name!r}; use {', '.join(_FEATURES)}")
+    return features
+
+
+def _called(fn, q, k, v, arguments, lse):
+    """(out, lse or None) of a call."""
+    answer = fn(q, k, v, **arguments)
+    if answer is None:
+        raise TypeError("fn: returned None; return the answer")
+    if not lse:
+        return answer, None
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+        raise TypeError(f"fn: returned a {type(answer).__name__}; with lse=True, return (out, lse)")
+    return answer
+
+
 def _takes(case, features, longest):
     facts = case.facts
     b, hq, hkv, lq, lk, d, dv = facts["shape"]
     wanted = set(case.arguments) | ({"bias"} if facts["has_bias"] else set())
     wanted |= ({"grouped"} if hq != hkv else set()) | ({"dv"} if d != dv else set())
     wanted |= {"not_finite"} if not facts["finite"] else set()
-    return max(lq, lk) <= longest and wanted <= set(features)
+    return max(lq, lk) <= longest and wanted <= features
 
 
 def assert_attention_right(
@@ -113,7 +137,8 @@ def assert_attention_right(
     The rule: O may differ from fp64 by at most twice as much as the same plain math in the dtype, plus the
     dtype's own rounding (docs/correctness.md). q is [B, Hq, Lq, D], the answer [B, Hq, Lq, Dv] in q's dtype.
 
-    dtype: "float32", "float16" or "bfloat16". library: "numpy", "torch" or "jax". device: that of the arrays.
+    dtype: "float32", "float16" or "bfloat16"; a function of float64 arrays converts them at both ends. library:
+    "numpy", "torch" or "jax". device: that of the arrays.
     features: what fn supports in addition to q, k and v; problems that need more are skipped: "causal", "scale",
     "window", "key_lengths", "softcap", "alibi", "bias" as arguments of these names, "grouped" heads, "dv" (Dv ≠ D),
     "not_finite" numbers. longest: largest number of queries or keys. lse: fn returns (out, lse).
@@ -133,6 +158,9 @@ def assert_attention_right(
     attnscope.testing.AttentionWrong: ...
     Likely cause: the scale is left out...
     """
+    if not callable(fn):
+        raise TypeError(f"fn: a {type(fn).__name__} is not callable")
+    features = _known(features)
     judged = 0
     for case in cases(shapes, dtype):
         if not _takes(case, features, longest):
@@ -141,8 +169,7 @@ def assert_attention_right(
         arguments = dict(case.arguments)
         if bias is not None:
             arguments["bias"] = bias
-        answer = fn(q, k, v, **arguments)
-        out, its_lse = answer if lse else (answer, None)
+        out, its_lse = _called(fn, q, k, v, arguments, lse)
         outcome, reason, error, allowed, place, cause = case.judged(out, its_lse)
         if outcome == "wrong":
             raise AttentionWrong(_failure(case, out, reason, place, cause), case)

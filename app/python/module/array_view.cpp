@@ -38,11 +38,6 @@ std::string words_of(nb::dlpack::dtype d) {
 }
 
 [[noreturn]] void refuse_dtype(std::string_view argument, std::string_view dtype) {
-  if (dtype == "float64" || dtype == "torch.float64") {
-    refuse_type(argument,
-                "float64 is not supported; use float32, float16 or bfloat16. Convert the array to float32, or check in "
-                "float64 with attnscope.testing.");
-  }
   refuse_type(argument, fmt::format("{} is not supported; use float32, float16 or bfloat16", dtype));
 }
 

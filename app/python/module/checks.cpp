@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -126,16 +125,6 @@ Array answer(nb::handle object, const Problem& p, Tensor tensor, std::string_vie
   return array_of(view, spec);
 }
 
-// The finder looks at an LSE as well: where the answer came without, the reference's own stands in its place.
-Array lse_of(const ReferenceRows& ref, const Problem& p) {
-  Array lse(DType::f32, {p.B, p.Hq, p.Lq});
-  for (std::size_t n = 0; n < ref.rows.size(); ++n) {
-    const RowId& id = ref.rows[n];
-    lse.set((id.b * p.Hq + id.h) * p.Lq + id.r, static_cast<float>(ref.lse[n]));
-  }
-  return lse;
-}
-
 // (outcome, reason, error, allowed, first wrong element or None, likely cause)
 nb::tuple judged(Case& c, nb::handle out, nb::handle lse) {
   const Problem& p = c.check.problem;
@@ -156,8 +145,7 @@ nb::tuple judged(Case& c, nb::handle out, nb::handle lse) {
   if (!ref) raise(ref.error());
   std::string place, cause;
   if (outcome_of(verdict) == Outcome::wrong) {
-    if (!with_lse) outputs.lse = lse_of(*ref, p);
-    const double lse_may = with_lse ? verdict.lse_allowed() : std::numeric_limits<double>::infinity();
+    const double lse_may = with_lse ? verdict.lse_allowed() : 0;
     if (const auto wrong = find_first_wrong_result(p, *ref, outputs, verdict.allowed(), lse_may)) {
       place = place_words(*wrong);
       cause = wrong->cause;
@@ -173,7 +161,7 @@ void bind_checks(nb::module_& module) {
   nb::class_<Case>(module, "Case")
       .def("facts", &facts)
       .def("arrays", &arrays)
-      .def("judged", &judged, "out"_a, "lse"_a.none());
+      .def("judged", &judged, "out"_a.none(), "lse"_a.none());
   module.def("cases", &cases);
   module.def("case_of", [](nb::args args) { return case_of(args); });
 }

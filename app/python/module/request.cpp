@@ -242,6 +242,24 @@ void read_key_lengths(nb::handle lengths, Request& r) {
   }
 }
 
+// What is wrong with a problem, behind the argument without which that is right; a shape is q's, but Dv is v's.
+void check_problem(const Problem& p) {
+  const Result<void> good = validate(p);
+  if (good) return;
+  const std::string& words = good.error().message;
+  const auto right_without = [&](auto&& drop) {
+    Problem other = p;
+    drop(other);
+    const Result<void> others = validate(other);
+    return others || others.error().message != words;
+  };
+  std::string_view argument = "q";
+  if (right_without([](Problem& o) { o.scale.reset(); })) argument = "scale";
+  if (right_without([](Problem& o) { o.softcap.reset(); })) argument = "softcap";
+  if (right_without([](Problem& o) { o.Dv = 1; })) argument = "v";
+  refuse(argument, words);
+}
+
 void read_options(nb::handle options, Options& into) {
   if (options.is_none()) return;
   if (!nb::isinstance<nb::dict>(options)) refuse_type("options", "use a dict of names and values");
@@ -258,7 +276,7 @@ void read_options(nb::handle options, Options& into) {
       const bool is_truth = PyBool_Check(value.ptr()) != 0;
       const auto read_value =
           value_from_text(*option, is_truth ? value.is(nb::bool_(true)) ? "true" : "false" : str_of(value));
-      if (!read_value) refuse(name, read_value.error().message);
+      if (!read_value) refuse("options", read_value.error().message);
       choose(into, *option, *read_value);
     }
   }
@@ -330,7 +348,7 @@ Request read(const Arguments& a) {
   read_bias(a.bias, r);
   read_options(a.options, r.options);
   if (is_empty(r)) return r;
-  taken(validate(r.problem));
+  check_problem(r.problem);
   if (paged) read_pages(a.page_table, r);
   return r;
 }
