@@ -162,7 +162,10 @@ def what_a_step_says():
     report.check(repr(step).startswith(f"<step 7 of {len(wrong)} (steps[6]), "), f"{step!r}")
     picture = step._repr_svg_()
     report.check(f"Step 7 of {len(wrong)}, " in picture and "(steps[6])" in picture, "so does the picture")
-    report.check("max-width:100%" in picture, "the picture fits a narrow page")
+    on_page = step._repr_html_()
+    texts = [sorted(re.findall(r"text-anchor='end'[^>]*>([^<]*)<", shown)) for shown in (picture, on_page)]
+    report.check(texts[0] == texts[1] and "(steps[6])" in on_page, "a page has the same numbers")
+    report.check(on_page.count("max-width:100%") == len(step.names), "and each tile fits a narrow page")
     for shown in (step, wrong):
         report.check(not hasattr(shown, "_repr_png_"), "to display one does not run the program")
     package.refused(report, "step: 999 is out of range; use 0 to", lambda: wrong.steps[999], IndexError)

@@ -1,6 +1,6 @@
 """A slider through a recording's steps in a notebook: an anywidget whose pictures are all embedded in the page."""
 
-from .recordings import Recording, svg, tiles, words_of
+from .recordings import Recording, page, tiles, words_of
 
 __all__ = ["slider"]
 
@@ -101,7 +101,7 @@ _STYLE = """
 def _still(step):
     """A step's picture for a page that runs no widgets. Where the widget runs, its style hides the picture."""
     words = "The slider does not run here. An exported page loads its widgets from the network."
-    return f"<div class='attnscope-still'><p>{words}</p>{svg(step)}</div>"
+    return f"<div class='attnscope-still'><p>{words}</p>{page(step)}</div>"
 
 
 def _bundle(widget):

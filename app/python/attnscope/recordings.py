@@ -111,6 +111,9 @@ class Step:
     def _repr_svg_(self):
         return svg(self)
 
+    def _repr_html_(self):
+        return page(self)
+
 
 class Steps(collections.abc.Sequence):
     """The steps of a recording, in the order in which they ran."""
@@ -221,6 +224,9 @@ class Recording:
 
     def _repr_svg_(self):
         return svg(self.steps[len(self) - 1])
+
+    def _repr_html_(self):
+        return page(self.steps[len(self) - 1])
 
 
 def record(
@@ -394,12 +400,13 @@ def words_of(step):
     return [f"{place}: {step.letter}", step.phase]
 
 
-def svg(step):
-    """Returns the tiles that are live after a step as SVG with their numbers; new ones have a thick outline.
+def _heading(step):
+    return f"{'. '.join(words_of(step))} (steps[{step.number}])"
 
-    On a page that is narrower, the picture shrinks.
-    """
-    words = f"{'. '.join(words_of(step))} (steps[{step.number}])"
+
+def svg(step):
+    """Returns the tiles that are live after a step as SVG with their numbers; new ones have a thick outline."""
+    words = _heading(step)
     left, top, tallest, widest, parts = 8, 48, 0, 8 + 7 * len(words), []
     for name in step.names:
         part, width, height = _tile_svg(step, name, left, top)
@@ -412,11 +419,19 @@ def svg(step):
     height = top + tallest + 10
     background = f"<rect width='{widest}' height='{height}' fill='white'/>"
     head = f"<text x='8' y='18' {_FONT}>{html.escape(words)}</text>"
-    fits = " style='max-width:100%;height:auto'"
-    return _whole(widest, height, background + head + "".join(parts), fits)
+    return _whole(widest, height, background + head + "".join(parts))
 
 
-def tiles(step):
+def tiles(step, style=""):
     """As svg() has them, each a picture of its own with no background: a page breaks its lines between them."""
     drawn = (_tile_svg(step, name, 1, 20) for name in step.names)
-    return "".join(_whole(width + 2, height + 22, part) for part, width, height in drawn)
+    return "".join(_whole(width + 2, height + 22, part, style) for part, width, height in drawn)
+
+
+def page(step):
+    """The tiles as HTML: lines break between them, and a tile wider than the page shrinks. A page would cut an SVG."""
+    head = f"<div style='font:11px sans-serif;margin-bottom:6px'>{html.escape(_heading(step))}</div>"
+    line = "display:flex;flex-wrap:wrap;align-items:flex-start;gap:6px 18px"
+    fits = " style='max-width:100%;height:auto'"
+    body = f"<div style='{line}'>{tiles(step, fits)}</div>"
+    return f"<div style='background:white;color:black;padding:8px'>{head}{body}</div>"
