@@ -167,6 +167,20 @@ def shown_tables():
     report.check("1.23457  True  –" in repr(table), f"{table!r}")
 
 
+def arrow():
+    try:
+        import pyarrow
+    except ImportError:
+        print("left out: pyarrow is not installed")
+        return
+    columns = {"n": [1, 2, 3], "x": [0.5, None, 2], "yes": [True, False, True], "kernel": ["a", "ℓ", ""]}
+    read = pyarrow.table(attnscope.Table(columns))
+    read.validate(full=True)
+    report.check(read.to_pydict() == columns and read["x"].null_count == 1, f"{read}")
+    half = pyarrow.table(attnscope.Table(columns)).column("kernel")  # its table is gone
+    report.check(half.to_pylist() == columns["kernel"], f"{half}")
+
+
 def tables():
     columns = {"n": [1, 2, 3], "x": [0.5, None, 2], "yes": [True, False, True], "kernel": ["a", "ℓ", ""]}
     table = attnscope.Table(columns)
@@ -203,7 +217,7 @@ def tables():
     package.refused(report, "columns:", lambda: attnscope.Table({"a": [1], "b": [1, 2]}))
 
 
-for part in (the_rule, verdicts, shown_tables, tables):
+for part in (the_rule, verdicts, shown_tables, arrow, tables):
     part()
 if package.has_program():
     sweeps()
