@@ -21,7 +21,7 @@ constexpr Row kRows[kLegendMarks] = {
     {LegendMark::flight, marked("in flight, no number yet"), marked("in flight")},
     {LegendMark::dropped, marked("was on chip, but no longer is"), marked("gone")},
     {LegendMark::masked, marked("masked, never used"), marked("masked")},
-    {LegendMark::made, marked("made in this step"), marked("made")},
+    {LegendMark::made, marked("made or loaded in this step"), marked("made, loaded")},
     {LegendMark::gradient, marked("gradient, in its tensor's colour"), marked("gradient")},
     {LegendMark::largest, marked("largest in its row"), marked("largest")},
     {LegendMark::gauge, marked("filled in proportion to α"), marked("α")},

@@ -76,7 +76,9 @@ void Builder::fill(TileScene& tile, VersionId id) const {
   const TensorScale& scale = scale_of(scales, tile.slot);
   tile.live = true;
   tile.brought = loaded(id, tile.slot) && (v.made_by != e || slot_row(tile.slot).input);
-  tile.made = v.made_by == e || tile.brought;
+  // What a row starts with (ℓ old = 0) comes with its first step and is not what that step makes.
+  const bool old = slot_row(tile.slot).made_as && slot_row(tile.slot).like == tile.slot;
+  tile.made = (v.made_by == e && !old) || tile.brought;
   const std::span<const float> values = rec.values(id);
   for (std::int32_t r = 0; r < tile.rows; ++r) {
     for (std::int32_t c = 0; c < tile.cols; ++c) {
