@@ -67,9 +67,11 @@ LegendMarks legend_marks(const Recording& rec, const TensorScales& scales) {
 
 std::vector<LegendEntry> cell_legend(LegendMarks marks) {
   std::vector<LegendEntry> entries;
+  const bool ring = marks.test(static_cast<std::size_t>(LegendMark::turn));
   for (const Row& row : kRows)
     if (marks.test(static_cast<std::size_t>(row.mark)))
-      entries.push_back({row.mark, std::string(tr_of(row.words)), std::string(tr_of(row.narrow))});
+      entries.push_back({row.mark, std::string(tr_of(row.words)), std::string(tr_of(row.narrow)),
+                         ring ? TensorColour::k : TensorColour::s});
   return entries;
 }
 

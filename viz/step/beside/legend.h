@@ -36,6 +36,7 @@ using LegendMarks = std::bitset<kLegendMarks>;
 struct LegendEntry {
   LegendMark mark = LegendMark::empty;
   std::string words, narrow;
+  TensorColour hue = TensorColour::s;  // of what is in flight: a pipeline's scores, a ring's keys
 };
 // All that the tiles, or the ranks, of a run may have at any of its steps: the legend stands still while they change.
 LegendMarks legend_marks(const Recording& rec, const TensorScales& scales);

@@ -22,9 +22,9 @@ struct Spacing {
 };
 constexpr Spacing kUsual{90, 24, 18}, kTight{50, 14, 9};
 
-void draw_mark(ImDrawList* list, const Box& box, LegendMark mark) {
+void draw_mark(ImDrawList* list, const Box& box, const LegendEntry& entry) {
   const Style& s = style();
-  switch (mark) {
+  switch (entry.mark) {
     case LegendMark::empty:
       draw_dashed(list, box, colour_of(Token::faint));
       break;
@@ -60,8 +60,8 @@ void draw_mark(ImDrawList* list, const Box& box, LegendMark mark) {
       draw_outline(list, box, colour_of(Token::text), 2, 3);
       break;
     case LegendMark::flight:
-      draw_hatch(list, box, faded(colour_of(TensorColour::s), 0.6F), 6);
-      draw_outline(list, box, faded(colour_of(TensorColour::s), 0.9F), 1);
+      draw_hatch(list, box, faded(colour_of(entry.hue), 0.6F), 6);
+      draw_outline(list, box, faded(colour_of(entry.hue), 0.9F), 1);
       break;
     case LegendMark::gauge:
       draw_gauge_cell(list, box, 0.5F, faded(colour_of(TensorColour::alpha), 0.75F));
@@ -124,7 +124,7 @@ float entry_width(const std::string& words, const Spacing& space) {
 
 void draw_entry(ImDrawList* list, ImVec2 at, const LegendEntry& entry, const std::string& words, const Spacing& space) {
   const Style& s = style();
-  draw_mark(list, {{at.x, at.y - s.px(7)}, {at.x + s.px(space.swatch), at.y + s.px(7)}}, entry.mark);
+  draw_mark(list, {{at.x, at.y - s.px(7)}, {at.x + s.px(space.swatch), at.y + s.px(7)}}, entry);
   draw_text(list, {at.x + s.px(space.swatch + 6), at.y - s.px(kText) * 0.62F}, Face::text, kText, colour_of(Token::dim),
             words);
 }
