@@ -316,10 +316,10 @@ bool box_button(const Box& box, const char* id, const char* words) {
 }
 
 bool chip_button(const char* id, const std::string& words, ImVec2 right_top, Box& box) {
-  constexpr float kHeight = 22, kForFingers = 34;
+  constexpr float kHeight = 22;
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const float height = by_touch() ? kForFingers : kHeight, width = text_width(Face::text, 13, words) + s.px(40);
+  const float height = by_touch() ? kChipForFingers : kHeight, width = text_width(Face::text, 13, words) + s.px(40);
   box = {{right_top.x - width, right_top.y}, {right_top.x, right_top.y + s.px(height)}};
   const float beyond = s.px(beyond_edge(height));
   ImGui::SetCursorScreenPos({box.min.x, box.min.y - beyond});

@@ -71,6 +71,7 @@ bool main_button(const char* label, ImVec2 size, bool enabled);
 // A filled box with words in its middle.
 bool box_button(const Box& box, const char* id, const char* words);
 // A chip that stands for what is folded behind it; `right_top`: its corner, pixels. `box` gets where it stands.
+constexpr float kChipForFingers = 34;  // logical: how high a finger's is
 bool chip_button(const char* id, const std::string& words, ImVec2 right_top, Box& box);
 // Behind BeginPopup, of what is folded behind `chip`: a click beside it closes it and reaches what it is on, where
 // ImGui's own popups keep that click. On the chip it closes it, no more.

@@ -79,11 +79,10 @@ void draw_row_card(const ChartCard& card, const Box& box) {
 }
 
 // Below the chip, as wide as charts are; `all`: of the window.
-bool begin_charts_popup(const Box& chip, const Box& strip, const Box& all, ImVec2 size) {
+bool begin_charts_popup(const Box& chip, const Box& strip, const Box& all, ImVec2 size, float room) {
   const Style& s = style();
-  ImGui::SetNextWindowPos({all.max.x - size.x - s.px(12), strip.max.y + s.px(6)});
-  ImGui::SetNextWindowSize(size);
-  if (!ImGui::BeginPopup("##charts_popup", ImGuiWindowFlags_NoMove)) return false;
+  const ImVec2 below{all.max.x - s.px(12), strip.max.y + s.px(6)};
+  if (!begin_folded("##charts_popup", below, {1, 0}, size, room)) return false;
   let_clicks_through(chip);
   return true;
 }
@@ -96,7 +95,7 @@ void draw_charts_popup(const ChartCard& card, const Box& chip, const Box& strip,
   const float chart = std::min(room - s.px(24), std::clamp(room - s.px(24 + kStepGutter + 150), s.px(160), s.px(220)));
   const float traffic = std::clamp(room - chart - s.px(36), s.px(150), s.px(190));
   const float height = chart + (both ? traffic + s.px(kStepGutter) : 0);
-  if (!begin_charts_popup(chip, strip, all, {wide, std::min(height + s.px(24), room)})) return;
+  if (!begin_charts_popup(chip, strip, all, {wide, height + s.px(24)}, room)) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float right = at.x + ImGui::GetContentRegionAvail().x;
   draw_chart_card(card, {at, {right, at.y + chart}});
@@ -105,7 +104,7 @@ void draw_charts_popup(const ChartCard& card, const Box& chip, const Box& strip,
                       traffic_scene(card.rec, card.at.event, card.cache.traffic), card.rec, card.at.event);
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({right - at.x, height});
-  ImGui::EndPopup();
+  end_folded();
 }
 
 // The card that an order has in place of charts.
@@ -114,13 +113,13 @@ void draw_card_popup(const SideBySideView& view, const Box& chip, const Box& str
   const SideBySide& way = side_by_side_of(view.rec);
   const float room = bottom - strip.max.y - s.px(12), wide = all.width() - s.px(24), pads = s.px(24);
   const float height = s.px(way.card_height(view.rec, (wide - pads) / s.scale, (room - pads) / s.scale));
-  if (!begin_charts_popup(chip, strip, all, {wide, std::min(height + pads, room)})) return;
+  if (!begin_charts_popup(chip, strip, all, {wide, height + pads}, room)) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float right = at.x + ImGui::GetContentRegionAvail().x;
   way.card(view, {at, {right, at.y + height}});
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({right - at.x, height});
-  ImGui::EndPopup();
+  end_folded();
 }
 
 }  // namespace
@@ -173,13 +172,11 @@ void draw_more_popup(const Box& chip, const SideBySideView& view, const Timeline
   const Style& s = style();
   constexpr float kWidth = 300, kPad = 12, kLine = 36, kMap = 84;
   const float marks = transport_marks_height(), height = marks + kPad + kLine + (map ? kPad + kMap : 0);
-  const float edge = ImGui::GetMainViewport()->Size.x - s.px(kWidth + 3 * kPad);
-  ImGui::SetNextWindowPos({std::max(0.0F, std::min(chip.min.x, edge)), chip.min.y - s.px(6)}, ImGuiCond_Always, {0, 1});
-  ImGui::SetNextWindowSize({s.px(kWidth + 2 * kPad), s.px(height + 2 * kPad)});
-  if (!ImGui::BeginPopup("##timeline_more_popup", ImGuiWindowFlags_NoMove)) return;
-  const ImVec2 corner = ImGui::GetWindowPos();
-  const float left = corner.x + s.px(kPad), right = left + s.px(kWidth);
-  float y = corner.y + s.px(kPad);
+  const ImVec2 size{s.px(kWidth + 2 * kPad), s.px(height + 2 * kPad)};
+  const auto corner = begin_folded("##timeline_more_popup", {chip.min.x, chip.min.y - s.px(6)}, {0, 1}, size);
+  if (!corner) return;
+  const float left = corner->x + s.px(kPad), right = left + s.px(kWidth);
+  float y = corner->y + s.px(kPad);
   draw_transport_marks({{left, y}, {right, y + s.px(marks)}}, view.state, scene, view.commands);
   y += s.px(marks + kPad);
   const Box line{{left + s.px(4), y}, {right - s.px(4), y + s.px(kLine)}};
@@ -188,7 +185,7 @@ void draw_more_popup(const Box& chip, const SideBySideView& view, const Timeline
   y += s.px(kLine + kPad);
   if (map)
     draw_step_map({{left, y}, {right, y + s.px(kMap)}}, map_scene(view.rec, view.at), view.rec, view.at, view.commands);
-  ImGui::EndPopup();
+  end_folded();
 }
 
 void draw_map_and_heads(const SideBySideView& view, const Box& in, float width, float& x) {

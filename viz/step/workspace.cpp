@@ -61,10 +61,10 @@ float draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
   if (chip_button("##problem_chip", words, {strip.max.x - s.px(12), strip.min.y + chip_top(strip)}, box))
     ImGui::OpenPopup("##problem_popup");
   const float height = problem_panel_height(panel.state);
-  ImGui::SetNextWindowPos({box.max.x - s.px(264), box.max.y + s.px(6)});
-  ImGui::SetNextWindowSize(
-      {s.px(264), std::min(height + s.px(24), ImGui::GetMainViewport()->Size.y - box.max.y - s.px(16))});
-  if (!ImGui::BeginPopup("##problem_popup", ImGuiWindowFlags_NoMove)) {
+  const ImGuiViewport& view = *ImGui::GetMainViewport();
+  const ImVec2 below{box.max.x, box.max.y + s.px(6)};
+  const float room = view.Pos.y + view.Size.y - below.y - s.px(10);
+  if (!begin_folded("##problem_popup", below, {1, 0}, {s.px(264), height + s.px(24)}, room)) {
     keep_typed(panel);
     return box.min.x;
   }
@@ -74,7 +74,7 @@ float draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
   draw_problem_panel(panel, inside, false);
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({inside.width(), height});
-  ImGui::EndPopup();
+  end_folded();
   return box.min.x;
 }
 

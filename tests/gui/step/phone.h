@@ -20,6 +20,9 @@ struct PhoneSize {
 };
 // And of a phone, of a small one, of one that lies, and of a tablet both ways up.
 inline constexpr PhoneSize kHeld[] = {{390, 797}, {360, 591}, {844, 341}, {820, 1131}, {1180, 771}};
+// All that the page is looked at on: small phones that lie and small tablets too.
+inline constexpr PhoneSize kPages[] = {{390, 797},  {360, 593},  {844, 343}, {740, 313},
+                                       {820, 1133}, {744, 1086}, {1180, 773}};
 inline constexpr PhoneSize kPhones[] = {{360, 693}, {390, 797}, {412, 868}};
 
 class Phone : public TestWindow {

@@ -6,6 +6,7 @@
 #include "imgui.h"
 #include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
 #include "viz/step/bars/bars_draw.h"
 #include "viz/step/facts/side_by_side.h"
 #include "viz/step/tiles/layout_draw.h"
@@ -268,6 +269,27 @@ void end_page(const StepAreas& a) {
   ImGui::SetCursorScreenPos(first.min);
   ImGui::Dummy({1, bottom - first.min.y});
   ImGui::EndChild();
+}
+
+std::optional<ImVec2> begin_folded(const char* id, ImVec2 at, ImVec2 pivot, ImVec2 size, float room) {
+  const float edge = style().px(kPhoneGutter);
+  const ImGuiViewport& view = *ImGui::GetMainViewport();
+  const ImVec2 first{view.Pos.x + edge, view.Pos.y + edge};
+  const ImVec2 seen{std::min(size.x, view.Size.x - 2 * edge), std::min({size.y, room, view.Size.y - 2 * edge})};
+  const ImVec2 last{view.Pos.x + view.Size.x - edge - seen.x, view.Pos.y + view.Size.y - edge - seen.y};
+  ImGui::SetNextWindowPos({std::clamp(at.x - pivot.x * seen.x, first.x, std::max(first.x, last.x)),
+                           std::clamp(at.y - pivot.y * seen.y, first.y, std::max(first.y, last.y))});
+  ImGui::SetNextWindowSize(seen);
+  const ImVec2 pad = ImGui::GetStyle().WindowPadding;
+  ImGui::SetNextWindowContentSize({0, size.y - 2 * pad.y});
+  if (!ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove)) return std::nullopt;
+  const ImVec2 corner = ImGui::GetWindowPos();
+  return ImVec2{corner.x, corner.y - ImGui::GetScrollY()};
+}
+
+void end_folded() {
+  fade_where_more();
+  ImGui::EndPopup();
 }
 
 float spelled_height(const PointedScene& scene, float width) {

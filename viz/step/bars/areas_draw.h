@@ -61,6 +61,11 @@ void show_made_tiles(PageMemory& memory, const TilesUiState& tiles, EventIndex n
                      const Box& page);
 void end_page(const StepAreas& areas);
 
+// What is folded behind a chip or a button, of `size` pixels, its `pivot` at `at`: within the window, and scrolled
+// where that, or `room` of its height, is too little. Where it is open: its corner, scrolled; then end_folded().
+std::optional<ImVec2> begin_folded(const char* id, ImVec2 at, ImVec2 pivot, ImVec2 size, float room = 1e9F);
+void end_folded();
+
 // The pinned cell spelled out, beside the page rather than over it, until it is let go.
 float spelled_height(const PointedScene& scene, float width);
 void draw_spelled(const Box& box, const PointedScene& scene, const Selection& pinned, Commands& commands);

@@ -8,6 +8,7 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/step/bars/areas_draw.h"
 
 namespace attn {
 namespace {
@@ -93,23 +94,23 @@ float draw_beside_button(const Box& bar, float right, const GpuBarScene& scene, 
   const float width = text_width(Face::bold, kSize, kWords) + s.px(24);
   const Box at{{right - width - s.px(4), bar.min.y + s.px(kTop)}, {right - s.px(4), bar.min.y + s.px(kTop + kButton)}};
   if (box_button(at, "##beside_open", kWords)) ImGui::OpenPopup("##beside_popup");
-  const float wide = s.px(340), top = s.px(12) + s.px(kButton);
+  const float wide = std::min(s.px(340), ImGui::GetMainViewport()->Size.x - s.px(32 + 24)),
+              top = s.px(12) + s.px(kButton);
   const float height = lay_chips(scene, 0, 0, top, wide, nullptr) + s.px(12);
-  ImGui::SetNextWindowPos({at.max.x - wide - s.px(32), at.max.y + s.px(6)});
-  ImGui::SetNextWindowSize({wide + s.px(32), height});
-  if (!ImGui::BeginPopup("##beside_popup", ImGuiWindowFlags_NoMove)) return at.min.x;
-  const ImVec2 corner = ImGui::GetWindowPos();
-  const float left = corner.x + s.px(16);
-  draw_text(ImGui::GetWindowDrawList(), {left, corner.y + s.px(12)}, Face::text, kSize, colour_of(Token::dim),
+  const ImVec2 below{at.max.x, at.max.y + s.px(6)};
+  const auto corner = begin_folded("##beside_popup", below, {1, 0}, {wide + s.px(32), height});
+  if (!corner) return at.min.x;
+  const float left = corner->x + s.px(16);
+  draw_text(ImGui::GetWindowDrawList(), {left, corner->y + s.px(12)}, Face::text, kSize, colour_of(Token::dim),
             fitted_text(Face::text, kSize, scene.lead, wide));
   const std::size_t before = commands.size();
-  lay_chips(scene, left, left, corner.y + top, left + wide, &commands);
+  lay_chips(scene, left, left, corner->y + top, left + wide, &commands);
   if (commands.size() != before) ImGui::CloseCurrentPopup();
   // The press is this popup's: the tiles, which come later in the frame, would let go of their pin.
   const ImGuiID owner = ImGui::GetID("##beside_escape");
   ImGui::SetKeyOwner(ImGuiKey_Escape, owner);
   if (ImGui::IsKeyPressed(ImGuiKey_Escape, ImGuiInputFlags_None, owner)) ImGui::CloseCurrentPopup();
-  ImGui::EndPopup();
+  end_folded();
   return at.min.x;
 }
 

@@ -10,6 +10,7 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/step/bars/areas_draw.h"
 
 namespace attn {
 namespace {
@@ -25,14 +26,15 @@ constexpr float kLeastText = 12;            // of a sentence
 // Below that width, as beside a lesson's card, in a view at least so high, a sentence has a line more.
 constexpr float kBesideCard = 660, kHigh = 720, kThreeLines = 120;
 
-// "Why?", which opens the reason behind the step, below the strip whose sentence it explains. Returns where it ends.
-float draw_why(ImVec2 at, const TextRuns& why, float strip_bottom) {
+// "Why?", which opens the reason behind the step, below the strip whose sentence it explains; a finger's chip may begin
+// at `chips`. Returns where it ends.
+float draw_why(ImVec2 at, const TextRuns& why, float strip_bottom, float chips) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float width = text_width(Face::bold, 13, tr("Why?"));
   const Box box{{at.x - s.px(6), at.y - s.px(2)}, {at.x + width + s.px(6), at.y + s.px(18)}};
   const float beyond = s.px(beyond_edge(box.height() / s.scale)), wider = s.px(beyond_edge(box.width() / s.scale));
-  ImGui::SetCursorScreenPos({box.min.x - wider, box.min.y - beyond});
+  ImGui::SetCursorScreenPos({box.min.x - wider, std::min(box.min.y - beyond, chips - box.height() - 2 * beyond)});
   if (ImGui::InvisibleButton("##step_why", {box.width() + 2 * wider, box.height() + 2 * beyond},
                              ImGuiButtonFlags_EnableNav))
     ImGui::OpenPopup("##step_why_popup");
@@ -42,17 +44,14 @@ float draw_why(ImVec2 at, const TextRuns& why, float strip_bottom) {
   const ImGuiViewport& view = *ImGui::GetMainViewport();
   const float wide = std::min(s.px(560), view.Size.x - s.px(32 + 24));
   const float height = draw_paragraph(list, at, wide, 14, why, kLines, false);
-  const float most_left = view.Pos.x + view.Size.x - wide - s.px(32 + 12);
-  ImGui::SetNextWindowPos({std::min(box.min.x, most_left), strip_bottom + s.px(4)});
-  ImGui::SetNextWindowSize({wide + s.px(32), height + s.px(24)});
-  if (ImGui::BeginPopup("##step_why_popup", ImGuiWindowFlags_NoMove)) {
-    const ImVec2 corner = ImGui::GetWindowPos();
-    draw_paragraph(ImGui::GetWindowDrawList(), {corner.x + s.px(16), corner.y + s.px(12)}, wide, 14, why, kLines);
+  const ImVec2 below{box.min.x, strip_bottom + s.px(4)}, size{wide + s.px(32), height + s.px(24)};
+  if (const auto corner = begin_folded("##step_why_popup", below, {0, 0}, size)) {
+    draw_paragraph(ImGui::GetWindowDrawList(), {corner->x + s.px(16), corner->y + s.px(12)}, wide, 14, why, kLines);
     // The press is this popup's: the tiles, which come later in the frame, would let go of their pin.
     const ImGuiID owner = ImGui::GetID("##why_escape");
     ImGui::SetKeyOwner(ImGuiKey_Escape, owner);
     if (ImGui::IsKeyPressed(ImGuiKey_Escape, ImGuiInputFlags_None, owner)) ImGui::CloseCurrentPopup();
-    ImGui::EndPopup();
+    end_folded();
   }
   return box.max.x;
 }
@@ -74,6 +73,23 @@ bool draw_door(const Box& box, const std::string& words) {
 // A low strip has its three lines closer to the top edge, as has a tall one.
 bool is_lifted(const Box& strip) {
   return strip.height() < style().px(80) || strip.height() > style().px(kTallStrip);
+}
+
+// Behind the position: whose run it is; what has no room is in its tooltip.
+void draw_note(ImDrawList* list, const Box& box, const std::string& note) {
+  ImGui::PushClipRect(box.min, box.max, true);
+  draw_text(list, box.min, Face::text, 13, colour_of(Token::text), note);
+  ImGui::PopClipRect();
+  ImGui::SetCursorScreenPos(box.min);
+  ImGui::SetNextItemAllowOverlap();
+  ImGui::InvisibleButton("##step_note", {std::max(box.width(), 1.0F), style().px(16)});
+  tooltip(note);
+}
+
+// Whether the position has the first line of a slim column: chips that are as high as a finger stand below it.
+bool has_own_line(const Box& strip) {
+  constexpr float kSlim = 300;  // logical
+  return by_touch() && strip.width() < style().px(kSlim);
 }
 
 // A sentence that has no room is scrolled by a finger, from its start at each step; whether it is one.
@@ -115,7 +131,8 @@ float strip_height(float width, float height) {
 }
 
 float chip_top(const Box& strip) {
-  constexpr float kBesideLine = 7, kAboveHeadline = 3;  // logical
+  constexpr float kBesideLine = 7, kAboveHeadline = 3, kBelowLine = 34;  // logical
+  if (has_own_line(strip)) return style().px(kBelowLine);
   return style().px(is_lifted(strip) || by_touch() ? kAboveHeadline : kBesideLine);
 }
 
@@ -126,9 +143,10 @@ bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, 
                       ImDrawFlags_RoundCornersLeft);
   const bool phone = box.height() >= s.px(kPhoneStrip) - 1;
   const float sides = s.px(phone ? kPhoneSides : kSides), left = box.min.x + sides, right = box.max.x - sides;
-  const float lift = is_lifted(box) ? s.px(4) : 0;
+  const bool lower = chips < right && has_own_line(box);
+  const float lift = is_lifted(box) && !lower ? s.px(4) : 0;
   const ImVec2 line{left, box.min.y + s.px(12) - lift};
-  const float line_end = std::min(right, chips);
+  const float line_end = lower ? right : std::min(right, chips);
   const float why = scene.why.empty() ? 0 : text_width(Face::bold, 13, tr("Why?")) + s.px(26);
   const float position_room = line_end - line.x - why;
   const bool whole = text_width(Face::text, 13, scene.position) <= position_room;
@@ -136,18 +154,13 @@ bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, 
   draw_text(list, line, Face::text, 13, colour_of(Token::dim), position);
   float end = line.x + text_width(Face::text, 13, position) + s.px(20);
   const bool pressed = !scene.door.empty() && draw_door({line, {end - s.px(20), line.y + s.px(17)}}, scene.door);
-  if (!scene.why.empty()) end = draw_why({end, line.y}, scene.why, box.max.y) + s.px(14);
-  if (!scene.note.empty()) {
-    ImGui::PushClipRect({end, box.min.y}, {line_end, box.max.y}, true);
-    draw_text(list, {end, line.y}, Face::text, 13, colour_of(Token::text), scene.note);
-    ImGui::PopClipRect();
-    ImGui::SetCursorScreenPos({end, line.y});
-    ImGui::SetNextItemAllowOverlap();
-    ImGui::InvisibleButton("##step_note", {std::max(line_end - end, 1.0F), s.px(16)});
-    tooltip(scene.note);
+  if (!scene.why.empty()) {
+    const float below = lower ? box.min.y + chip_top(box) - s.px(beyond_edge(kChipForFingers)) : box.max.y;
+    end = draw_why({end, line.y}, scene.why, box.max.y, below) + s.px(14);
   }
+  if (!scene.note.empty()) draw_note(list, {{end, line.y}, {line_end, line.y + s.px(17)}}, scene.note);
   // A finger's chips are higher than the first line.
-  const float beside = by_touch() ? line_end : right;
+  const float beside = by_touch() ? std::min(right, chips) : right;
   float headline_end = right, sentence = box.min.y + s.px(60) - lift * 1.5F;
   int lines = strip_lines(box.width() / s.scale);
   const ImVec2 headline{left, box.min.y + s.px(31) - lift};
@@ -168,6 +181,7 @@ bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, 
                                 : draw_paragraph(list, headline, width, 16, scene.headline, 2);
     sentence = headline.y + height + s.px(2);
   }
+  if (lower) sentence = std::max(sentence, box.min.y + chip_top(box) + s.px(kChipForFingers + 2));
   const auto lines_of = [&](float text) {
     return std::max(1, static_cast<int>((box.max.y - s.px(kFoot) - sentence) / line_height(text)));
   };

@@ -10,6 +10,7 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/step/bars/areas_draw.h"
 
 namespace attn {
 namespace {
@@ -40,14 +41,13 @@ void draw_patch_popup(const WrongRunScene& scene, ImVec2 at) {
   const float wide = std::min(s.px(640), ImGui::GetMainViewport()->Size.x - s.px(32 + 24)), line = s.px(18);
   const TextRuns bug{word(scene.bug, Token::text)};
   const float height = draw_paragraph(ImGui::GetWindowDrawList(), at, wide, 14, bug, kBugLines, false);
-  ImGui::SetNextWindowPos({at.x - wide - s.px(32), at.y});
-  ImGui::SetNextWindowSize({wide + s.px(32), height + line * static_cast<float>(scene.patch.size()) + s.px(36)});
-  if (!ImGui::BeginPopup("##patch_popup", ImGuiWindowFlags_NoMove)) return;
+  const ImVec2 size{wide + s.px(32), height + line * static_cast<float>(scene.patch.size()) + s.px(36)};
+  const auto corner = begin_folded("##patch_popup", at, {1, 0}, size);
+  if (!corner) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const ImVec2 corner = ImGui::GetWindowPos();
-  const float left = corner.x + s.px(16);
-  draw_paragraph(list, {left, corner.y + s.px(12)}, wide, 14, bug, kBugLines);
-  float y = corner.y + s.px(22) + height;
+  const float left = corner->x + s.px(16);
+  draw_paragraph(list, {left, corner->y + s.px(12)}, wide, 14, bug, kBugLines);
+  float y = corner->y + s.px(22) + height;
   for (const std::string& words : scene.patch) {
     const Ink ink = words.starts_with("-") ? Ink(TensorColour::m) : Ink(Token::text);
     draw_text(list, {left, y}, Face::mono, 12, colour_of(ink), elided_text(Face::mono, 12, words, wide));
@@ -57,7 +57,7 @@ void draw_patch_popup(const WrongRunScene& scene, ImVec2 at) {
   const ImGuiID owner = ImGui::GetID("##patch_escape");
   ImGui::SetKeyOwner(ImGuiKey_Escape, owner);
   if (ImGui::IsKeyPressed(ImGuiKey_Escape, ImGuiInputFlags_None, owner)) ImGui::CloseCurrentPopup();
-  ImGui::EndPopup();
+  end_folded();
 }
 
 float button_height() {
