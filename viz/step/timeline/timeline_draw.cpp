@@ -38,6 +38,22 @@ float chip_width(const TrackChip& chip, float letters) {
   return letter_width(chip.maths, chip.maths ? letters : kLeastWords, chip.letter) + space;
 }
 
+// The letters' size in a chip, or in half of one, so wide; 0: they have no room.
+float letters_in(const TrackChip& chip, std::string_view text, float width, float letters) {
+  const auto fits = [&](float size) { return letter_width(chip.maths, size, text) <= width + kRounding; };
+  float size = chip.maths ? letters : kWords;
+  if (!chip.maths && !fits(size)) size = kLeastWords;
+  return fits(size) ? size : 0;
+}
+
+// Free between its letters and either edge.
+float free_in(const TrackChip& chip, const Box& box, float letters) {
+  const float width = chip.two ? box.width() / 2 : box.width();
+  const std::string_view text = chip.two ? std::string_view("K") : std::string_view(chip.letter);
+  const float size = chip.skipped ? 0 : letters_in(chip, text, width, letters);
+  return size > 0 ? (width - text_width(chip.maths ? Face::maths : Face::text, size, text)) / 2 : width;
+}
+
 // Draws one chip; a chip of K and V is two halves.
 void draw_chip(ImDrawList* list, const Box& box, const TrackChip& chip, float letters) {
   const Style& s = style();
@@ -57,10 +73,8 @@ void draw_chip(ImDrawList* list, const Box& box, const TrackChip& chip, float le
   }
   const auto letter = [&](const Box& b, std::string_view text, Ink ink) {
     const Face face = chip.maths ? Face::maths : Face::text;
-    const auto fits = [&](float size) { return letter_width(chip.maths, size, text) <= b.width() + kRounding; };
-    float size = chip.maths ? letters : kWords;
-    if (!chip.maths && !fits(size)) size = kLeastWords;
-    if (!fits(size)) {
+    const float size = letters_in(chip, text, b.width(), letters);
+    if (size == 0) {
       if (text == "mask") draw_hatch(list, b, faded(text_on(colour_of(ink)), chip.past ? 0.8F : 0.3F), 4);
       return;
     }
@@ -116,6 +130,21 @@ TrackLayout layout_track(const TimelineScene& scene, const Box& box) {
   };
   while (out.letters > kLeastLetters && !fit()) --out.letters;
   return out;
+}
+
+// Around the live chip, clear of its neighbours' letters.
+Box live_frame(const TimelineScene& scene, const TrackLayout& layout, std::size_t n) {
+  const Style& s = style();
+  constexpr float kBeyond = 3, kLeast = 0.5F, kLine = 1.5F;  // logical: half of the frame's, and a little
+  const Box& box = layout.boxes[n];
+  const auto beyond = [&](std::size_t other, float gap) {
+    const float room = gap + free_in(scene.chips[other], layout.boxes[other], layout.letters) - s.px(kLine);
+    return std::clamp(room, s.px(kLeast), s.px(kBeyond));
+  };
+  Box frame = box.grown(s.px(kBeyond));
+  if (n > 0) frame.min.x = box.min.x - beyond(n - 1, box.min.x - layout.boxes[n - 1].max.x);
+  if (n + 1 < layout.boxes.size()) frame.max.x = box.max.x + beyond(n + 1, layout.boxes[n + 1].min.x - box.max.x);
+  return frame;
 }
 
 // Tiles without room for their letters: a cell with their numbers.
@@ -240,7 +269,7 @@ void draw_track(const Box& box, const TimelineScene& scene, Commands& commands) 
       draw_chip(list, layout.boxes[c], scene.chips[c], layout.letters);
   }
   for (std::size_t n = 0; n < scene.chips.size(); ++n) {
-    if (scene.chips[n].live) draw_outline(list, layout.boxes[n].grown(s.px(3)), colour_of(Token::text), 2, 5);
+    if (scene.chips[n].live) draw_outline(list, live_frame(scene, layout, n), colour_of(Token::text), 2, 5);
     if (scene.chips[n].raises_m) draw_m_mark(list, {layout.boxes[n].centre().x, layout.boxes[n].min.y + s.px(1)}, 3.5F);
   }
   ImGui::SetCursorScreenPos(chips.min);
