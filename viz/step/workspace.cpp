@@ -196,11 +196,13 @@ bool has_words_below(StepChart chart) {
   return chart == StepChart::error || chart == StepChart::attention;
 }
 
-// How much of a phone's tiles is in sight at once.
-float tiles_seen(const StepAreas& phone) {
-  constexpr float kLying = 200;  // logical
+// How much of a phone's tiles is in sight at once. The head of what follows peeks in below those that need no more.
+float tiles_seen(const StepAreas& phone, const Recording& rec) {
+  constexpr float kLying = 200, kPeek = 40;  // logical
   const bool lies = phone.page.width() > phone.page.height();
-  return std::max(phone.page.height(), style().px(lies ? kLying : kScrolledTiles));
+  const bool more = (phone.has_chart || phone.has_traffic) && side_by_side_of(rec).tiles == nullptr;
+  const float peek = more && !lies ? style().px(kPhoneGutter + kPeek) : 0;
+  return std::max(phone.page.height() - peek, style().px(lies ? kLying : kScrolledTiles));
 }
 
 // `bars`: on the page.
@@ -217,7 +219,7 @@ StepAreas areas_of(const StepFrame& f, const TilesScene& tiles, bool phone, cons
   }
   StepAreas areas = phone_areas(f.all, f.room, ui.only);
   const Box& page = areas.page;
-  const float least = tiles_seen(areas);
+  const float least = tiles_seen(areas, f.view.rec);
   const SideBySide& way = side_by_side_of(f.view.rec);
   const float words = spelled != nullptr ? spelled_height(*spelled, page.width()) + style().px(kPhoneGutter) : 0;
   // What is spelled out is said of a cell in sight.
@@ -380,7 +382,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   if (bars_on_page) draw_run_bars(bars, areas.bars, commands);
   if (areas.has_problem) draw_problem_panel(problem, areas.problem, true);
   if (!areas.phone) draw_head(frame, areas, commands);
-  const float seen = phone ? tiles_seen(phone_areas(all, room, ui.only)) : 0;
+  const float seen = phone ? tiles_seen(phone_areas(all, room, ui.only), rec) : 0;
   draw_body(frame, areas, {held_run, exact, scales, state, ui.tiles, commands, look, ui.hidden.on, seen}, tiles);
   if (areas.phone && areas.has_tiles) show_made_tiles(ui.page, ui.tiles, now, selection, areas.page);
   if (areas.phone) by_touch() ? fade_both_ends(2) : fade_where_more();

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "imgui.h"
+#include "imgui_internal.h"
 #include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -262,13 +262,33 @@ void show_made_tiles(PageMemory& memory, const TilesUiState& tiles, EventIndex n
     ImGui::SetScrollY(top);
 }
 
+namespace {
+
+// At the page's right edge, in the margin: how much of it is in sight, and where. A finger moves the page itself.
+void draw_page_bar(const Box& page, float scroll, float most) {
+  constexpr float kAside = 4, kWide = 4, kLeast = 24;  // logical
+  const Style& s = style();
+  const float high = std::max(s.px(kLeast), page.height() * page.height() / (page.height() + most));
+  const float top = page.min.y + (page.height() - high) * std::clamp(scroll / most, 0.0F, 1.0F);
+  const ImVec2 corner{page.max.x + s.px(kAside), top}, end{corner.x + s.px(kWide), top + high};
+  ImGui::ItemAdd({corner, end}, ImGui::GetID("##page_bar"));
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->PushClipRectFullScreen();
+  list->AddRectFilled(corner, end, colour_of(Token::dim), s.px(kWide / 2));
+  list->PopClipRect();
+}
+
+}  // namespace
+
 void end_page(const StepAreas& a) {
   const Box& first = !a.phone ? a.strip : a.bars.height() > 0 ? a.bars : a.tiles;
   const float bottom = std::max({a.tiles.max.y, a.phone && a.has_chart && a.has_bottom ? a.chart.max.y : 0.0F,
                                  a.phone && a.has_traffic ? a.traffic.max.y : 0.0F});
   ImGui::SetCursorScreenPos(first.min);
   ImGui::Dummy({1, bottom - first.min.y});
+  const float scroll = ImGui::GetScrollY(), most = ImGui::GetScrollMaxY();
   ImGui::EndChild();
+  if (a.phone && by_touch() && most > 1) draw_page_bar(a.page, scroll, most);
 }
 
 std::optional<ImVec2> begin_folded(const char* id, ImVec2 at, ImVec2 pivot, ImVec2 size, float room) {
