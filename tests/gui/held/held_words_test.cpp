@@ -126,5 +126,37 @@ TEST(HeldExhibit, WhatIsPinnedIsInSightInALessonsRun) {
   }
 }
 
+// Of a lesson's run, or the row's chart in Step: under its dot stands each key's word, apart from its neighbours.
+void expect_words_of_keys(TestWindow& w, const std::string& where) {
+  const DrawnText drawn;
+  w.draw_frames(1);
+  const std::vector<std::string>& words = recording(w).labels.columns;
+  ASSERT_FALSE(words.empty());
+  std::vector<DrawnText::Place> keys = drawn.places();
+  std::erase_if(keys, [&](const auto& place) {
+    return std::ranges::find(words, place.text) == words.end() || place.bottom - place.top < 9;
+  });
+  EXPECT_GE(keys.size(), words.size()) << where;
+  expect_apart(keys, where);
+  const auto says = [&](std::string_view what) {
+    return std::ranges::any_of(drawn.texts(), [&](const auto& text) { return text.starts_with(what); });
+  };
+  EXPECT_TRUE(says("scores")) << where;
+  EXPECT_TRUE(says("weights")) << where;
+}
+
+TEST(HeldRowChart, HasTheWordsOfItsKeysAndItsLegend) {
+  for (const PhoneSize& size : kPages) {
+    Phone w(size, "attn1,workspace=learn,lesson=weighted-average,beat=lookup");
+    w.settle();
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      ctx->SetRef(kLearn);
+      if (ctx->ItemExists("**/##lesson_run")) ctx->ItemClick("**/##lesson_run");
+      ctx->Yield(6);
+    }));
+    expect_words_of_keys(w, std::to_string(size.width));
+  }
+}
+
 }  // namespace
 }  // namespace attn

@@ -22,7 +22,7 @@ constexpr float kMostLanes = 236;        // of a card with lanes in it
 constexpr float kMoreForLanes = 16;      // than for a track
 constexpr float kPhoneLanes = 40;        // the same on a phone
 constexpr float kTwoTabLines = 480;      // below that width the charts' tabs take two lines
-constexpr float kPhoneTimeline = 116, kPhoneChart = 236, kPhoneTraffic = 200;
+constexpr float kPhoneTimeline = 116, kPhoneChart = 284, kPhoneTraffic = 200;
 constexpr float kSlimWrong = 28;    // a line of text; a finger reaches into the gutters
 constexpr float kPhoneTabs = 40;    // more for two lines of tabs for fingers
 constexpr float kPhoneWords = 120;  // and for words under a picture

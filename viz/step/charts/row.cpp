@@ -271,4 +271,44 @@ RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at, bool as
   return b.out;
 }
 
+namespace {
+
+// What a bar is: e^(S - m), or as the run has it.
+TextRuns weight_words(const RowChartScene& scene) {
+  constexpr TensorColour p = TensorColour::p;
+  if (!scene.letters && scene.subtracts) return woven(phrase("weights {}", place(0)), {letter("P", p)});
+  const char* raised = !scene.statistics ? "S − LSE" : scene.subtracts ? "S − m" : "S";
+  TextRuns weights =
+      woven(phrase("weights {}{}", place(0), place(1)), {letter("e", p), {raised, Face::maths, p, 1, false}});
+  if (scene.final_weights && scene.statistics && scene.letters)
+    weights.insert(weights.end(), {word(" / "), letter("ℓ", TensorColour::l)});
+  return weights;
+}
+
+}  // namespace
+
+std::vector<RowLegendEntry> legend_of_scores(const RowChartScene& scene) {
+  constexpr TensorColour m = TensorColour::m;
+  std::vector<RowLegendEntry> all{{RowMark::dot, woven(phrase("scores {}", place(0)), {letter("S", TensorColour::s)})}};
+  if (!scene.statistics || !scene.letters) return all;
+  const bool apart = scene.parts > 1 && !scene.merged;
+  TextRuns maximum =
+      woven(apart ? phrase("maximum {} of each part", place(0)) : phrase("maximum {}", place(0)), {letter("m", m)});
+  if (scene.maximum) maximum.insert(maximum.end(), {word(" = "), number(*scene.maximum, m)});
+  all.push_back({RowMark::line, std::move(maximum)});
+  return all;
+}
+
+std::vector<RowLegendEntry> legend_of_weights(const RowChartScene& scene, bool shares) {
+  std::vector<RowLegendEntry> all{{RowMark::bar, weight_words(scene)}};
+  if (shares)
+    all.push_back({RowMark::none, woven(scene.final_weights || scene.merged ? phrase("{}  share of the row", place(0))
+                                        : scene.parts > 1                   ? phrase("{}  share of its part", place(0))
+                                                          : phrase("{}  share, if the row ended here", place(0)),
+                                        {{"%", Face::mono, Token::dim, 0, false}})});
+  if (std::ranges::any_of(scene.keys, [](const RowChartKey& key) { return key.ghost > 0; }))
+    all.push_back({RowMark::ghost, woven(phrase("before × {}", place(0)), {letter("α", TensorColour::alpha)})});
+  return all;
+}
+
 }  // namespace attn

@@ -74,4 +74,13 @@ std::string share_text(double share, ShareText how);  // "6.7 %", "7 %", "7"; "<
 // known.
 RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at, bool asks = false, bool letters = true);
 
+// What the chart draws, for its legend: of its upper half, and of its lower one. `shares`: they stand over the bars.
+enum class RowMark : std::uint8_t { none, dot, line, bar, ghost };
+struct RowLegendEntry {
+  RowMark mark = RowMark::none;
+  TextRuns words;
+};
+std::vector<RowLegendEntry> legend_of_scores(const RowChartScene& scene);
+std::vector<RowLegendEntry> legend_of_weights(const RowChartScene& scene, bool shares);
+
 }  // namespace attn

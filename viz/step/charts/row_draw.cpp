@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
@@ -22,6 +23,7 @@ struct Frame {
   bool strips = false;
   AskedBar* asked = nullptr;
   Box no_score{}, no_weight{};  // where words stand in place of what is not there yet; empty where there are none
+  int word_lines = 0;           // of the keys' words; 0: they have no room, or there are none
   float pitch() const { return scores.width() / static_cast<float>(std::max<std::size_t>(scene.keys.size(), 1)); }
   float bar_width() const { return std::clamp(pitch() * 0.62F, 1.0F, style().px(34)); }
   bool asks_for(std::size_t key) const { return asked != nullptr && static_cast<std::size_t>(asked->key) == key; }
@@ -237,19 +239,38 @@ void draw_strip(const Frame& f, const Box& strip, TensorColour hue) {
   }
 }
 
-// The keys' words in place of their tiles' numbers; false where there are none, or no room.
+constexpr float kWordLine = 16;  // logical
+
+// On how many lines the keys' words stand, by turns, where each is whole under its key; 0: there are none, or no room.
+int word_lines(const RowChartScene& scene, float width) {
+  constexpr int kMost = 3;
+  if (scene.keys.empty() || scene.keys.front().word.empty()) return 0;
+  const float pitch = width / static_cast<float>(scene.keys.size());
+  float widest = 0;
+  for (const RowChartKey& key : scene.keys) widest = std::max(widest, text_width(Face::text, 12, key.word));
+  for (int lines = 1; lines <= kMost; ++lines)
+    if (widest + style().px(2) <= pitch * static_cast<float>(lines)) return lines;
+  return pitch >= style().px(22) ? 1 : 0;  // the longest are cut
+}
+
+// The keys' words in place of their tiles' numbers; whether there are any.
 bool draw_words(const Frame& f) {
   const Style& s = style();
-  if (f.scene.keys.empty() || f.scene.keys.front().word.empty() || f.pitch() < s.px(22)) return false;
+  const float room = f.pitch() * static_cast<float>(f.word_lines) - s.px(2);
   for (const RowChartTile& tile : f.scene.tiles) {
-    for (std::int32_t c = 0; c < tile.keys; ++c) {
+    for (std::int32_t c = 0; c < tile.keys && f.word_lines > 0; ++c) {
       const std::int32_t n = tile.first_key + c;
-      const Box box{{f.x_of(n), f.bottom() + s.px(2)}, {f.x_of(n + 1), f.bottom() + s.px(18)}};
-      draw_text_in(f.list, box, Align::centre, Face::text, 12, colour_of(tile.live ? Token::text : Token::dim),
-                   elided_text(Face::text, 12, f.scene.keys[static_cast<std::size_t>(n)].word, f.pitch() - s.px(2)));
+      const float line = s.px(kWordLine) * static_cast<float>(n % f.word_lines), x = f.x_of(n + 0.5);
+      const float top = f.bottom() + s.px(2) + line;
+      // Between the words of the line above.
+      if (line > 0 && f.word_lines == 2)
+        f.list->AddLine({x, f.bottom() + s.px(2)}, {x, top + s.px(1)}, colour_of(Token::line), s.px(1));
+      draw_text_in(f.list, {{x - room / 2, top}, {x + room / 2, top + s.px(kWordLine)}}, Align::centre, Face::text, 12,
+                   colour_of(tile.live ? Token::text : Token::dim),
+                   elided_text(Face::text, 12, f.scene.keys[static_cast<std::size_t>(n)].word, room));
     }
   }
-  return true;
+  return f.word_lines > 0;
 }
 
 // As many digits as the axis has room for.
@@ -297,73 +318,77 @@ void draw_axes(const Frame& f, const Box& box) {
   }
 }
 
-// What a bar is: e^(S - m), or as the run has it.
-TextRuns weight_words(const RowChartScene& scene) {
-  constexpr TensorColour p = TensorColour::p;
-  if (!scene.letters && scene.subtracts) return woven(phrase("weights {}", place(0)), {letter("P", p)});
-  const char* raised = !scene.statistics ? "S − LSE" : scene.subtracts ? "S − m" : "S";
-  TextRuns weights =
-      woven(phrase("weights {}{}", place(0), place(1)), {letter("e", p), {raised, Face::maths, p, 1, false}});
-  if (scene.final_weights && scene.statistics && scene.letters)
-    weights.insert(weights.end(), {word(" / "), letter("ℓ", TensorColour::l)});
-  return weights;
+constexpr float kMark = 16, kEntry = 20;  // logical: words stand behind a mark; a line
+
+void draw_entry(ImDrawList* list, ImVec2 at, const RowLegendEntry& entry) {
+  const Style& s = style();
+  const Box box{{at.x, at.y + s.px(2)}, {at.x + s.px(10), at.y + s.px(12)}};
+  if (entry.mark == RowMark::dot)
+    list->AddCircleFilled({at.x + s.px(5), at.y + s.px(7)}, s.px(4), colour_of(TensorColour::s));
+  if (entry.mark == RowMark::line)
+    list->AddRectFilled({at.x - s.px(1), at.y + s.px(6)}, {at.x + s.px(11), at.y + s.px(8)},
+                        colour_of(TensorColour::m));
+  if (entry.mark == RowMark::bar) list->AddRectFilled(box.min, box.max, colour_of(TensorColour::p));
+  if (entry.mark == RowMark::ghost) draw_dashed(list, box, colour_of(TensorColour::p), 2);
+  draw_runs(list, {at.x + s.px(kMark), at.y}, 13, entry.words);
 }
 
+// Beside the chart: what is above stands above, then the notes.
 void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, float weights_top, bool shares) {
-  const Style& s = style();
-  constexpr TensorColour m = TensorColour::m, p = TensorColour::p, alpha = TensorColour::alpha;
-  const float step = s.px(20), text_x = box.min.x + s.px(16);
+  const float step = style().px(kEntry);
   float y = box.min.y;
-  const auto line = [&](const TextRuns& runs) {
-    draw_runs(list, {text_x, y}, 13, runs);
+  const auto line = [&](const RowLegendEntry& entry) {
+    draw_entry(list, {box.min.x, y}, entry);
     y += step;
   };
-  list->AddCircleFilled({box.min.x + s.px(5), y + s.px(7)}, s.px(4), colour_of(TensorColour::s));
-  line(woven(phrase("scores {}", place(0)), {letter("S", TensorColour::s)}));
-  if (scene.statistics && scene.letters) {
-    list->AddRectFilled({box.min.x - s.px(1), y + s.px(6)}, {box.min.x + s.px(11), y + s.px(8)}, colour_of(m));
-    const bool apart = scene.parts > 1 && !scene.merged;
-    TextRuns maximum =
-        woven(apart ? phrase("maximum {} of each part", place(0)) : phrase("maximum {}", place(0)), {letter("m", m)});
-    if (scene.maximum) maximum.insert(maximum.end(), {word(" = "), number(*scene.maximum, m)});
-    line(maximum);
-  }
-  bool ghosts = false;
-  for (const RowChartKey& key : scene.keys) ghosts = ghosts || key.ghost > 0;
-  const auto wanted = static_cast<float>(2 + (ghosts ? 1 : 0) + static_cast<int>(scene.notes.size()));
-  y = std::max(y, std::min(weights_top, box.max.y - wanted * step));
-  list->AddRectFilled({box.min.x, y + s.px(2)}, {box.min.x + s.px(10), y + s.px(12)}, colour_of(p));
-  line(weight_words(scene));
-  if (shares)
-    line(woven(scene.final_weights || scene.merged ? phrase("{}  share of the row", place(0))
-               : scene.parts > 1                   ? phrase("{}  share of its part", place(0))
-                                                   : phrase("{}  share, if the row ended here", place(0)),
-               {{"%", Face::mono, Token::dim, 0, false}}));
-  if (ghosts) {
-    draw_dashed(list, {{box.min.x, y + s.px(2)}, {box.min.x + s.px(10), y + s.px(12)}}, colour_of(p), 2);
-    line(woven(phrase("before × {}", place(0)), {letter("α", alpha)}));
-  }
+  std::ranges::for_each(legend_of_scores(scene), line);
+  const std::vector<RowLegendEntry> weights = legend_of_weights(scene, shares);
+  const std::size_t wanted = weights.size() + (shares ? 0 : 1) + scene.notes.size();
+  y = std::max(y, std::min(weights_top, box.max.y - static_cast<float>(wanted) * step));
+  std::ranges::for_each(weights, line);
   for (const TextRuns& note : scene.notes) {
-    if (y + step > box.max.y + s.px(6)) break;
-    line(note);
+    if (y + step > box.max.y + style().px(6)) break;
+    line({RowMark::none, note});
   }
+}
+
+// Below it, where it has the width for itself: one beside the other. Returns the height that they take.
+float draw_legend_below(ImDrawList* list, ImVec2 at, float width, const RowChartScene& scene, bool shares, bool draw) {
+  const Style& s = style();
+  float x = at.x, y = at.y;
+  const auto next = [&](const RowLegendEntry& entry) {
+    const float wide = runs_width(entry.words, 13) + s.px(kMark);
+    if (x > at.x && x + wide > at.x + width) x = at.x, y += s.px(kEntry);
+    if (draw) draw_entry(list, {x, y}, entry);
+    x += wide + s.px(14);
+  };
+  std::ranges::for_each(legend_of_scores(scene), next);
+  std::ranges::for_each(legend_of_weights(scene, shares), next);
+  return y + s.px(kEntry) - at.y;
 }
 
 }  // namespace
 
 void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene, AskedBar* asked) {
   const Style& s = style();
-  const float legend = in.width() > s.px(430) ? s.px(176) : 0;
-  const float left = in.min.x + s.px(46), right = in.max.x - (legend > 0 ? legend + s.px(18) : 0);
-  const float top = in.min.y, bottom = in.max.y - s.px(18);
+  constexpr float kLegend = 176, kLegendGap = 18, kBeside = 430, kLeastAbove = 120, kTall = 300;  // logical
+  const float left = in.min.x + s.px(46), beside = s.px(kLegend + kLegendGap), top = in.min.y;
+  const float below = draw_legend_below(list, in.min, in.width(), scene, true, false);
+  // Below where that is the only room, or lets the words of a tall chart stand on fewer lines.
+  const bool slim = in.width() <= s.px(kBeside), wordy = word_lines(scene, in.max.x - beside - left) > 1;
+  const bool has_below = slim ? in.height() - below >= s.px(kLeastAbove) : wordy && in.height() >= s.px(kTall);
+  const float legend = slim || has_below ? 0 : s.px(kLegend), right = in.max.x - (legend > 0 ? beside : 0);
+  const int lines = word_lines(scene, right - left);
+  const float foot = s.px(2 + kWordLine * static_cast<float>(std::max(lines, 1))) + (has_below ? below : 0);
+  const float bottom = in.max.y - foot;
   if (bottom - top < s.px(48)) return;
   // The strips take their height where the charts keep theirs.
   const bool strips = scene.statistics && scene.letters && bottom - top >= s.px(104);
   const float plots = bottom - (strips ? s.px(40) : 0);
   const float split = top + (plots - top) * 0.46F;
   Frame frame{
-      list, scene, {{left, top}, {right, split}}, {{left, split + s.px(20)}, {right, plots}}, {}, {}, strips, asked,
-      {},   {}};
+      list, scene, {{left, top}, {right, split}}, {{left, split + s.px(20)}, {right, plots}}, {}, {}, strips, asked, {},
+      {},   lines};
   if (strips) {
     frame.m_strip = {{left, plots + s.px(3)}, {right, plots + s.px(21)}};
     frame.l_strip = {{left, plots + s.px(22)}, {right, plots + s.px(40)}};
@@ -387,9 +412,10 @@ void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene,
   draw_axes(frame, in);
   if (frame.no_score.width() > 0)
     draw_text_in(list, frame.no_score, Align::centre, Face::text, 13, colour_of(Token::dim), scene.no_score);
+  const bool shares = shares_over_bars(frame).has_value();
+  if (has_below) draw_legend_below(list, {in.min.x, in.max.y - below + s.px(4)}, in.width(), scene, shares, true);
   if (legend > 0)
-    draw_legend(list, {{in.max.x - legend, top - s.px(2)}, {in.max.x, in.max.y}}, scene, frame.weights.min.y,
-                shares_over_bars(frame).has_value());
+    draw_legend(list, {{in.max.x - legend, top - s.px(2)}, {in.max.x, in.max.y}}, scene, frame.weights.min.y, shares);
 }
 
 }  // namespace attn
