@@ -43,13 +43,20 @@ std::string problem_chip_words(const Document& d, const Box& strip) {
   return fitted_text(Face::text, 13, problem_words(d), strip.width() * 0.42F);
 }
 
+// Charts without a panel are behind a chip. A page has its charts, unless the ranks of a ring are on it.
+bool has_charts_chip(const StepAreas& areas, const Recording& rec) {
+  constexpr float kLeast = 560;  // logical
+  const bool ranks = side_by_side_of(rec).tiles != nullptr && areas.strip.width() >= style().px(kLeast);
+  return !areas.has_bottom && (!areas.phone || ranks);
+}
+
 // Where the chips on the strip's first line begin.
 float chips_left(const StepAreas& areas, const Recording& rec, const Document& d, bool alone) {
   const Style& s = style();
   const auto wide = [&](const std::string& words) { return text_width(Face::text, 13, words) + s.px(40 + 8); };
   float left = areas.strip.max.x - s.px(12);
   if (!areas.has_problem && !alone) left -= wide(problem_chip_words(d, areas.strip));
-  if (!areas.has_bottom && !areas.phone) left -= wide(charts_chip_words(rec));
+  if (has_charts_chip(areas, rec)) left -= wide(charts_chip_words(rec));
   return left;
 }
 
@@ -188,7 +195,8 @@ struct StepFrame {
   const ChartCard& charts;
   const StepRoom& room;
   const Box& all;
-  bool fragments;  // of the hardware, not of the step: they take the room of the tiles and of all charts
+  const TensorScales& scales;  // of the tiles
+  bool fragments;              // of the hardware, not of the step: they take the room of the tiles and of all charts
 };
 
 // On a phone.
@@ -229,7 +237,7 @@ StepAreas areas_of(const StepFrame& f, const TilesScene& tiles, bool phone, cons
   fill_phone_page(areas, f.room, bars != nullptr ? run_bars_height(*bars, page) : 0,
                   f.fragments ? fragments_card_height(page.width())
                   : way.tiles ? std::max(least, way.tiles_height(f.view, page.width()))
-                              : phone_tiles_height(tiles, f.view.rec, f.room.look, page.width(), least));
+                              : phone_tiles_height(tiles, f.view.rec, f.scales, f.room.look, page.width(), least));
   if (f.fragments) areas.has_bottom = areas.has_traffic = false;
   areas.page.max.y -= words;
   return areas;
@@ -244,7 +252,7 @@ bool is_phone_figure(const StepFrame& f, const TilesScene& tiles, const Recordin
   if ((!run && only != StepPanel::tiles) || f.fragments || width >= kWidest || (run && height < kLowest)) return false;
   if (run && width < kColumn) return true;  // its sentence needs more lines
   return side_by_side_of(f.view.rec).tiles == nullptr &&
-         page_has_more_numbers(tiles, held_run, run ? step_areas(f.all, f.room).tiles : f.all);
+         page_has_more_numbers(tiles, held_run, f.scales, run ? step_areas(f.all, f.room).tiles : f.all);
 }
 
 // The timeline stays in sight under the charts, where they have room above it.
@@ -263,7 +271,7 @@ void draw_head(const StepFrame& f, const StepAreas& areas, Commands& commands) {
   draw_strip(areas, strip_scene(rec, at, f.charts.values, ui.texts),
              {state, rec, at, ui, f.room.alone, !f.room.alone && !ui.hidden.on}, commands);
   if (!areas.has_problem && !f.room.alone) chips = draw_problem_chip(f.problem, areas.strip) - style().px(8);
-  if (!areas.has_bottom && !areas.phone && !ui.hidden.map && state.view.step.chart != StepChart::fragments)
+  if (has_charts_chip(areas, rec) && !ui.hidden.map && state.view.step.chart != StepChart::fragments)
     draw_charts_chip(f.charts, f.view, {areas.strip.min, {chips, areas.strip.max.y}}, f.all, charts_bottom(f, areas));
 }
 
@@ -297,20 +305,25 @@ Box box_below(const Box& page, const PointedScene& spelled) {
   return {{page.min.x, top}, {page.max.x, top + spelled_height(spelled, page.width())}};
 }
 
-bool is_on_tablet(const Box& all, const Recording& rec) {
+bool is_on_tablet(const Box& all) {
   constexpr float kTablet = 560;  // logical, so high
-  return by_touch() && all.height() >= style().px(kTablet) && side_by_side_of(rec).tiles == nullptr;
+  return by_touch() && all.height() >= style().px(kTablet);
 }
 
-bool wants_page(const TilesScene& tiles, const Recording& rec, const StepAreas& areas) {
-  return areas.has_tiles && page_has_more_numbers(tiles, rec, areas.tiles);
+// Where the card has too little room for the numbers, or for all ranks of a ring.
+bool wants_page(const StepFrame& f, const TilesScene& tiles, const Recording& held_run) {
+  const StepAreas card = step_areas(f.all, f.room);
+  if (f.fragments || !card.has_tiles) return false;
+  const SideBySide& way = side_by_side_of(f.view.rec);
+  return way.tiles == nullptr ? page_has_more_numbers(tiles, held_run, f.scales, card.tiles)
+                              : way.tiles_height(f.view, card.tiles.width()) > card.tiles.height();
 }
 
 // A lesson's halves of the keys beside its card on a tablet held upright: side by side neither would have its numbers.
 bool has_halves_below(const Box& all, const Recording& rec, const StepFocus& look) {
   constexpr float kBesideCard = 640;  // logical
-  return is_on_tablet(all, rec) && all.width() < style().px(kBesideCard) && look.parts.any() &&
-         side_by_side_of(rec).card == nullptr && abreast(rec) > 1;
+  return is_on_tablet(all) && all.width() < style().px(kBesideCard) && look.parts.any() &&
+         side_by_side_of(rec).tiles == nullptr && side_by_side_of(rec).card == nullptr && abreast(rec) > 1;
 }
 
 }  // namespace
@@ -363,9 +376,8 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
                       by_touch(),
                       has_words_below(state.view.step.chart),
                       bars_on_page && bars.wrong.shown && bars.wrong.wrong};
-  const StepFrame frame{problem, view, charts, room, all, shows_fragments(state, rec) && !ui.hidden.on};
-  const bool paged =
-      on_phone || (is_on_tablet(all, rec) && !frame.fragments && wants_page(tiles, held_run, step_areas(all, room)));
+  const StepFrame frame{problem, view, charts, room, all, scales, shows_fragments(state, rec) && !ui.hidden.on};
+  const bool paged = on_phone || (is_on_tablet(all) && wants_page(frame, tiles, held_run));
   const bool phone =
       (!room.alone && (paged || has_halves_below(all, rec, look))) || is_phone_figure(frame, tiles, held_run);
   // Beside a question the value in fp64 could be its answer.

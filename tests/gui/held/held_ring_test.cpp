@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/model/ring.h"
 #include "kernels/recording/lanes.h"
 #include "tests/environment/asked.h"
 #include "tests/gui/step/phone.h"
@@ -165,6 +167,37 @@ TEST(HeldRing, ATapReadsACellAndAnotherRank) {
       IM_CHECK_NO_RET(drawn_with("Rank " + std::to_string(recording(w).lane_of(now + 1).value()) + ", rows"));
     })) << size.width;
   }
+}
+
+// All ranks are on the page, however high it is; none of their heads stands alone.
+TEST(HeldRing, EveryRankIsReached) {
+  for (const PhoneSize& size : kPages)
+    for (const std::string state :
+         {"attn1,preset=late_outlier,set=ranks:2,cursor=30", "attn1,preset=late_outlier,set=ranks:4,cursor=30",
+          "attn1,preset=late_outlier,pass=backward,kernel=cpu_flash_bwd,set=ranks:2,cursor=60"}) {
+      const std::string where = state + " at " + std::to_string(size.width);
+      Phone w(size, state);
+      w.settle();
+      ImGuiWindow* page = child_window("page");
+      ASSERT_NE(page, nullptr) << where;
+      std::set<std::string> texts;
+      for (float y = 0; y < page->ScrollMax.y + page->Size.y; y += page->Size.y / 2) {
+        page->Scroll.y = std::min(y, page->ScrollMax.y);
+        w.draw_frames(2);
+        const DrawnText drawn;
+        w.draw_frames(1);
+        texts.insert(drawn.texts().begin(), drawn.texts().end());
+        std::vector<DrawnText::Place> places = drawn.places();
+        std::erase_if(places, [&](const auto& place) {
+          return place.left < page->Pos.x - 1 || place.bottom < page->Pos.y || place.top > page->Pos.y + page->Size.y;
+        });
+        expect_apart(places, where);
+      }
+      for (std::int64_t rank = 0; rank < ranks_of(recording(w).options); ++rank)
+        EXPECT_TRUE(texts.contains("Rank " + std::to_string(rank))) << where << ": " << rank;
+      for (const std::string& text : texts)
+        EXPECT_EQ(text.find("are shown"), std::string::npos) << where << ": " << text;
+    }
 }
 
 }  // namespace

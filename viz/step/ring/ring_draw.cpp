@@ -258,6 +258,16 @@ bool has_states(const RingPanel& panel, const Box& area) {
          look.has(TensorColour::l) || look.has(TensorColour::o);
 }
 
+// Of the map beside it, and of what is free between them. Where there is no room for both, the map gives way to m, l
+// and O, unless a lesson speaks of other things.
+float map_width(const RingPanel& panel, const Box& area) {
+  const Style& s = style();
+  const bool roomy = area.width() >= s.px(kBothFrom);
+  if (!panel.look.has(StepPart::chart) || area.width() < s.px(kMapFrom)) return 0;
+  return roomy || !has_states(panel, area) ? std::clamp(area.width() * 0.22F, s.px(kMapWidth), s.px(380)) + s.px(22)
+                                           : 0;
+}
+
 // Of the rank that has its numbers alone, where the cells of all are too small for theirs.
 float height_of_one(const RingPanel& panel, const Box& area) {
   if (panel.ui == nullptr || !panel.scene.dense.empty()) return 0;
@@ -266,11 +276,21 @@ float height_of_one(const RingPanel& panel, const Box& area) {
   return numbers ? 0 : ring_rank_height(panel.scene, panel.look, *panel.ui, area.width());
 }
 
-float legend_height(const RingPanel& panel, float width) {
+// Without those of a map that has no room.
+LegendMarks marks_in(const RingPanel& panel, const Box& area) {
+  LegendMarks marks = panel.marks;
+  if (map_width(panel, area) > 0) return marks;
+  for (const LegendMark of_map : {LegendMark::partly, LegendMark::turn, LegendMark::earlier})
+    marks.reset(static_cast<std::size_t>(of_map));
+  return marks;
+}
+
+float legend_height(const RingPanel& panel, const Box& area) {
   constexpr int kMostLines = 4;
   if (!panel.look.has(StepPart::legend)) return 0;
+  const int most = panel.ui != nullptr ? kMostLines : 1;
   return style().px(kLegendHeight) *
-         static_cast<float>(legend_lines(width, panel.scale, panel.marks, panel.ui != nullptr ? kMostLines : 1));
+         static_cast<float>(legend_lines(area.width(), panel.scale, marks_in(panel, area), most));
 }
 
 // The how many-th of the bands below each other; `pictures`: a finger chooses which of the ranks has its numbers.
@@ -348,25 +368,26 @@ void draw_legend(const RingPanel& panel, Box& area) {
   constexpr float kLow = 220, kSide = 18;
   const Style& s = style();
   if (!panel.look.has(StepPart::legend)) return;
+  const LegendMarks marks = marks_in(panel, area);
   if (area.height() < s.px(kLow))
     return draw_legend_button({{area.max.x - s.px(kSide), area.min.y}, {area.max.x, area.min.y + s.px(kSide)}},
-                              panel.scale, panel.marks);
-  const float high = legend_height(panel, area.width());
+                              panel.scale, marks);
+  const float high = legend_height(panel, area);
   area.max.y -= high;
-  draw_cell_legend({{area.min.x, area.max.y + s.px(4)}, {area.max.x, area.max.y + high + s.px(4)}}, panel.scale,
-                   panel.marks);
+  draw_cell_legend({{area.min.x, area.max.y + s.px(4)}, {area.max.x, area.max.y + high + s.px(4)}}, panel.scale, marks);
 }
 
 }  // namespace
 
 float ring_height(const RingPanel& panel, const Recording& rec, float width) {
   constexpr float kRow = 12, kRank = kBetweenRanks + 10, kMostRanks = 8, kFoot = 16;
-  const Box inside = inside_of({{0, 0}, {width, 0}});
+  const Box card = inside_of({{0, 0}, {width, 0}});
+  const Box inside{card.min, {card.max.x - map_width(panel, card), card.max.y}};
   const auto ranks = static_cast<float>(std::max<std::int64_t>(ranks_of(rec.options), 1));
   const float rows = std::ceil(static_cast<float>(rec.problem.Lq) / ranks);
   const float bands = rec.problem.pass == Pass::backward ? 3 : 2;
   const float all = 20 + bands * (kHead + kFoot + std::min(ranks, kMostRanks) * (std::min(rows, 16.0F) * kRow + kRank));
-  return style().px(all) + height_of_one(panel, inside) + legend_height(panel, inside.width());
+  return style().px(all) + height_of_one(panel, inside) + legend_height(panel, card);
 }
 
 void draw_ring(const RingPanel& panel, const Box& box) {
@@ -377,12 +398,9 @@ void draw_ring(const RingPanel& panel, const Box& box) {
   Box area = inside_of(box);
   draw_legend(panel, area);
   const bool states = has_states(panel, area);
-  // Where there is no room for both, the map gives way to m, l and O, unless a lesson speaks of other things.
-  const bool roomy = area.width() >= s.px(kBothFrom);
-  if (panel.look.has(StepPart::chart) && area.width() >= s.px(kMapFrom) && (roomy || !states)) {
-    const float wide = std::clamp(area.width() * 0.22F, s.px(kMapWidth), s.px(380));
-    draw_ring_map(panel, {{area.max.x - wide, area.min.y}, area.max});
-    area.max.x -= wide + s.px(22);
+  if (const float wide = map_width(panel, area); wide > 0) {
+    draw_ring_map(panel, {{area.max.x - wide + s.px(22), area.min.y}, area.max});
+    area.max.x -= wide;
   }
   const bool one = height_of_one(panel, area) > 0;
   if (one) {
@@ -391,7 +409,9 @@ void draw_ring(const RingPanel& panel, const Box& box) {
   }
   const Drawing drawing{panel, states};
   const Columns columns = drawing.columns(area, Band::all);
-  if (end_of(columns) <= area.max.x + 1)
+  // Slivers, whose heads stand over one another, are no pictures of ranks.
+  constexpr float kLeastPicture = 6;
+  if (end_of(columns) <= area.max.x + 1 && (!one || columns.cell >= s.px(kLeastPicture)))
     draw_band(panel, area, columns, {0, one});
   else
     draw_bands(drawing, area, one);

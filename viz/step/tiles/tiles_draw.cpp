@@ -242,18 +242,34 @@ void show_pointed(const TilesPanel& panel, const Drawn& d, const std::optional<P
 }
 
 constexpr float kFoot = 4;                                 // logical: what is free below
-constexpr float kPhoneLegend = 2;                          // lines
 constexpr float kLegendAlone = 250, kLegendAbreast = 232;  // the lowest card with a legend; abreast there is no caption
 
-float foot_height(bool phone, bool legend) {
-  return style().px(kFoot + (legend ? kLegendHeight * (phone ? kPhoneLegend : 1) : 0));
+// `lines`: of the legend.
+float foot_height(int lines) {
+  return style().px(kFoot + kLegendHeight * static_cast<float>(lines));
 }
 
-// The inside of the card, for the tiles; `legend`: without its lines.
-Box inside_of(const Box& card, bool phone, bool legend) {
+// The inside of the card, for the tiles, without the lines of the legend.
+Box inside_of(const Box& card, bool phone, int lines) {
   const Style& s = style();
   const float left = s.px(phone ? 6 : 16), right = s.px(phone ? 6 : 18), top = s.px(phone ? 0 : kShelfLane);
-  return {{card.min.x + left, card.min.y + top}, {card.max.x - right, card.max.y - foot_height(phone, legend)}};
+  return {{card.min.x + left, card.min.y + top}, {card.max.x - right, card.max.y - foot_height(lines)}};
+}
+
+// A narrow card has as many as the marks need, whichever tensor's scale stands before them; one that is not scrolled no
+// more than leave the tiles their room.
+int lines_of_legend(const Recording& rec, const TensorScales& scales, const Box& card, bool phone) {
+  constexpr float kNarrow = 480;  // logical
+  constexpr int kMost = 4;
+  const float spare = card.height() / style().scale - kLegendAlone;
+  const int most = phone ? kMost : std::clamp(1 + static_cast<int>(spare / kLegendHeight), 1, kMost);
+  if (!phone && card.width() >= style().px(kNarrow)) return 1;
+  const float width = inside_of(card, phone, 1).width();
+  const LegendMarks marks = legend_marks(rec, scales);
+  int lines = 1;
+  for (std::size_t n = 0; n < kSlots; ++n)
+    lines = std::max(lines, legend_lines(width, scale_legend(static_cast<Slot>(n), scales), marks, most));
+  return lines;
 }
 
 // Over the rows' labels, where no title stands.
@@ -322,16 +338,17 @@ void tiles::draw_scene(const Drawn& d) {
   light_operands(d);
 }
 
-float phone_tiles_height(const TilesScene& scene, const Recording& rec, const StepFocus& look, float width,
-                         float seen) {
-  const bool legend = look.has(StepPart::legend);
-  const PhoneStack stack = phone_stack(scene, rec, look, inside_of({{0, 0}, {width, seen}}, true, legend));
-  return stack.part * static_cast<float>(std::max<std::int64_t>(stack.parts, 1)) + foot_height(true, legend);
+float phone_tiles_height(const TilesScene& scene, const Recording& rec, const TensorScales& scales,
+                         const StepFocus& look, float width, float seen) {
+  const Box card{{0, 0}, {width, seen}};
+  const int lines = look.has(StepPart::legend) ? lines_of_legend(rec, scales, card, true) : 0;
+  const PhoneStack stack = phone_stack(scene, rec, look, inside_of(card, true, lines));
+  return stack.part * static_cast<float>(std::max<std::int64_t>(stack.parts, 1)) + foot_height(lines);
 }
 
-bool page_has_more_numbers(const TilesScene& scene, const Recording& rec, const Box& card) {
-  const TilesLayout page = layout_tiles(scene, inside_of(card, true, true), true);
-  Box in = inside_of(card, false, true);
+bool page_has_more_numbers(const TilesScene& scene, const Recording& rec, const TensorScales& scales, const Box& card) {
+  const TilesLayout page = layout_tiles(scene, inside_of(card, true, lines_of_legend(rec, scales, card, true)), true);
+  Box in = inside_of(card, false, lines_of_legend(rec, scales, card, false));
   if (abreast(rec) > 1) {
     // Each part has the page's width in place of half the card's.
     in.max.x = in.centre().x - style().px(kBetweenParts / 2);
@@ -351,9 +368,10 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   // In a low card the tiles need the line more than the legend does.
   const bool legend = phone ? panel.look.has(StepPart::legend)
                             : box.height() >= s.px(abreast(panel.rec) > 1 ? kLegendAbreast : kLegendAlone);
-  Box area = inside_of(box, phone, legend);
+  const int lines = legend ? lines_of_legend(panel.rec, panel.scales, box, phone) : 0;
+  Box area = inside_of(box, phone, lines);
   const Box whole = area;
-  if (phone) area = inside_of({box.min, {box.max.x, box.min.y + panel.seen}}, true, legend);
+  if (phone) area = inside_of({box.min, {box.max.x, box.min.y + panel.seen}}, true, lines);
   const float title = draw_other_part(panel, scene, area);
   const TilesLayout layout = phone ? layout_tiles(scene, area, true) : layout_in_card(scene, area);
   give_texts(panel, scene, layout);

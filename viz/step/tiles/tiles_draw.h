@@ -30,9 +30,10 @@ struct TilesPanel {
 };
 
 // Of a phone's card of this width, pixels, of which `seen` are in sight at once. `scene`: as it is drawn.
-float phone_tiles_height(const TilesScene& scene, const Recording& rec, const StepFocus& look, float width, float seen);
+float phone_tiles_height(const TilesScene& scene, const Recording& rec, const TensorScales& scales,
+                         const StepFocus& look, float width, float seen);
 // Whether on a page that is scrolled, as a phone's, tiles have numbers that this card has no room for.
-bool page_has_more_numbers(const TilesScene& scene, const Recording& rec, const Box& card);
+bool page_has_more_numbers(const TilesScene& scene, const Recording& rec, const TensorScales& scales, const Box& card);
 // Draws into `box` (a card) of the current window. `scene` gets its texts here, once the room is known.
 void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene);
 
