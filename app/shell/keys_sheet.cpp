@@ -140,7 +140,12 @@ void draw_preferences(const State& state, Commands& commands) {
   ImGui::SameLine();
   if (ImGui::Button("+", {s.px(for_finger(28)), 0})) commands.emplace_back(SetScale{p.scale + 0.1F});
   bool still = p.reduced_motion;
+  // Without an edge an empty box is no more than a patch.
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, std::max(1.0F, s.px(1)));
+  ImGui::PushStyleColor(ImGuiCol_Border, colour(s.theme, Token::dim));
   if (ImGui::Checkbox(tr("Reduce motion"), &still)) commands.emplace_back(SetReducedMotion{still});
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
   ImGui::SameLine();
   if (ImGui::Button(tr("Reset layout"))) commands.emplace_back(ResetLayout{});
   tooltip(tr("Put all panels back in their original places"));

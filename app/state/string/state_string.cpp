@@ -43,7 +43,8 @@ struct Pair {
 };
 
 Error at_place(const Error& e, const Pair& pair) {
-  return {ErrorKind::bad_input, phrase("State string, character {}, key '{}': {}.", pair.at, pair.key, e.message)};
+  const std::string why = e.message.ends_with('.') ? e.message.substr(0, e.message.size() - 1) : e.message;
+  return {ErrorKind::bad_input, phrase("State string, character {}, key '{}': {}.", pair.at, pair.key, why)};
 }
 tl::unexpected<Error> refused(const Pair& pair, std::string message) {
   return tl::unexpected(at_place({ErrorKind::bad_input, std::move(message)}, pair));

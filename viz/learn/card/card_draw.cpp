@@ -222,7 +222,9 @@ void draw_known(const CardScene& card, float bottom, Pen& pen, CardUiState& ui) 
                          (headed ? s.px(kHead) : 0);
     if (!ui.all_known && pen.y + height + s.px(kBetween) + (n > 0 ? s.px(more) : 0) > bottom) {
       const bool none_shown = n + 1 == card.learned.size();
-      const std::string words = none_shown ? phrase("Show {}", n + 1) : phrase("{} earlier", n + 1);
+      const std::string words = !none_shown                          ? phrase("{} earlier", n + 1)
+                                : card.unread == card.learned.size() ? phrase("Taught earlier ({})", n + 1)
+                                                                     : phrase("Show {}", n + 1);
       if (box_button(pen.line(more), "##lesson_known", words.c_str())) ui.all_known = true;
       end_of_first(none_shown);
       return;

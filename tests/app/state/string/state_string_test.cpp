@@ -310,6 +310,9 @@ TEST(StateString, SaysWhereAndWhatIsWrong) {
   EXPECT_NE(error_of("attn1,L=6,L=7").find("twice"), std::string::npos);
   EXPECT_NE(error_of("attn1,L").find("needs '='"), std::string::npos);
   EXPECT_NE(error_of("attn1,preset=none,L=0").find("character 19, key 'L'"), std::string::npos);
+  // A sentence ends once, whoever wrote it.
+  for (const char* state : {"attn1,preset=xyz", "attn1,preset=none,L=0", "attn1,cursor=xyz"})
+    EXPECT_FALSE(error_of(state).ends_with("..")) << error_of(state);
   EXPECT_NE(error_of("attn1,L=99999999999999999999").find("not an integer"), std::string::npos);
   EXPECT_NE(error_of("attn1,causal=yes").find("use 0 or 1"), std::string::npos);
   EXPECT_NE(error_of("attn1,kernel=cpu_fast").find("cpu_flash"), std::string::npos);
