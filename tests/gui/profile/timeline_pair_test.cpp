@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/environment/asked.h"
@@ -55,19 +57,27 @@ class TimelinePairTest : public testing::Test {
   std::unique_ptr<TestWindow> window;
 };
 
-bool is_drawn(const std::vector<DrawnText::Place>& places, const std::vector<std::string>& forms) {
-  return std::ranges::any_of(forms, [&](const std::string& form) {
-    return std::ranges::any_of(places, [&](const DrawnText::Place& p) { return p.text == form; });
+bool is_drawn(const std::vector<DrawnText::Place>& places, const std::string& words) {
+  return std::ranges::any_of(places, [&](const DrawnText::Place& p) { return p.text == words; });
+}
+
+// In one of its forms, with its cause behind it or on the bracket's other side.
+bool is_drawn(const std::vector<DrawnText::Place>& places, const AheadWords& words) {
+  return std::ranges::any_of(words.forms, [&](const AheadForm& form) {
+    return is_drawn(places, form.all()) || (is_drawn(places, form.measured) && is_drawn(places, form.cause));
   });
 }
 
 TEST_F(TimelinePairTest, TheBracketsWordsAndTheCauseAreWholeAt1280x720) {
   open(1280, 720);
-  std::size_t brackets = 0;
+  std::size_t brackets = 0, none = 0;
   each_pair([&](const PipelineScene& scene, const std::vector<DrawnText::Place>& places) {
     if (const auto ahead = ahead_of(scene)) {
       ++brackets;
-      EXPECT_TRUE(is_drawn(places, ahead_words(scene, *ahead).forms)) << ahead_words(scene, *ahead).forms.back();
+      EXPECT_TRUE(is_drawn(places, ahead_words(scene, *ahead))) << ahead_words(scene, *ahead).forms.back().all();
+    } else {
+      ++none;
+      EXPECT_TRUE(is_drawn(places, why_no_bracket(scene).front())) << why_no_bracket(scene).front();
     }
     std::string words;
     for (const DrawnText::Place& p : places) words += p.text;
@@ -79,6 +89,43 @@ TEST_F(TimelinePairTest, TheBracketsWordsAndTheCauseAreWholeAt1280x720) {
     EXPECT_TRUE(there(scene.beside_words) || std::ranges::any_of(scene.beside_forms, there)) << scene.beside_words;
   });
   EXPECT_GT(brackets, 3U);
+  EXPECT_GT(none, test::asked("ATTNSCOPE_SANITIZED") ? 0U : 1U);
+}
+
+// Wherever the reader looks: the bracket may lie at either end of the line, or take nearly all of it.
+TEST_F(TimelinePairTest, NoPartOfABlockCutsTheBracketsWords) {
+  constexpr std::array kSizes{std::pair(1440, 900), std::pair(1280, 720), std::pair(1920, 1080)};
+  std::size_t brackets = 0, whole = 0, n = 0;
+  for (const auto& [width, height] : kSizes) {
+    window.reset();
+    open(width, height);
+    each_pair([&](PipelineScene& scene, const std::vector<DrawnText::Place>&) {
+      if (n++ % kSizes.size() != 0) return;  // at each size others
+      const auto block = static_cast<std::int64_t>(static_cast<double>(scene.length) * scene.ns_a_clock);
+      for (const auto& [from, span] : {std::pair(0.0, 1.0), {0.2, 0.3}, {0.6, 0.06}, {0.9, 0.02}}) {
+        const auto part = static_cast<double>(block);
+        const auto begin = static_cast<std::int64_t>(from * part),
+                   end = static_cast<std::int64_t>((from + span) * part);
+        window->controller().update({ChooseTimeSpan{begin, end}});
+        window->draw_frames(2);
+        show_part(scene, window->state().view.profile);
+        const auto ahead = ahead_of(scene);
+        if (!ahead) continue;
+        const DrawnText all;
+        window->draw_frames(1);
+        const AheadWords words = ahead_words(scene, *ahead);
+        ++brackets;
+        whole += is_drawn(all.places(), words);
+        for (const DrawnText::Place& p : all.places()) {
+          if (!p.text.ends_with("…")) continue;
+          const std::string cut = p.text.substr(0, p.text.size() - std::string("…").size());
+          for (const AheadForm& form : words.forms) EXPECT_FALSE(form.all().starts_with(cut)) << p.text;
+        }
+      }
+    });
+  }
+  EXPECT_GT(brackets, 3U);
+  EXPECT_EQ(whole, brackets);
 }
 
 // The level parts of the path, as they are drawn.

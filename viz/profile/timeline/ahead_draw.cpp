@@ -6,6 +6,7 @@
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
 #include "viz/profile/timeline/scene/common_part.h"
 
 namespace attn {
@@ -33,6 +34,37 @@ void draw_line(ImDrawList* list, float x, float top, float bottom, float dash) {
   const Token ground = Token::card, ink = Token::text;
   list->AddLine({x, top}, {x, bottom}, faded(colour(style().theme, ground), 0.7F), style().px(kHalo));
   draw_dashed_line(list, {x, top}, {x, bottom}, colour(style().theme, ink), dash);
+}
+
+// Of a bracket's words: left of it or right of it.
+struct PlacedWords {
+  bool before = false;
+  std::string words;
+};
+
+// The longest form that stands whole on one side, or with its cause on the other; where not even the shortest does, its
+// measure alone, or nothing.
+std::vector<PlacedWords> beside_bracket(const AheadWords& words, float before, float behind, Face face) {
+  const auto wide = [&](const std::string& w) { return text_width(face, 12, w); };
+  const auto on_one_side = [&](const std::string& w) {
+    std::vector<PlacedWords> placed;
+    if (wide(w) <= std::max(before, behind)) placed.push_back({wide(w) <= before, w});
+    return placed;
+  };
+  for (const AheadForm& form : words.forms) {
+    if (std::vector<PlacedWords> placed = on_one_side(form.all()); !placed.empty()) return placed;
+    if (!form.cause.empty() && wide(form.measured) <= before && wide(form.cause) <= behind)
+      return {{true, form.measured}, {false, form.cause}};
+  }
+  return on_one_side(words.forms.back().measured);
+}
+
+// Where the pointer rests.
+void tell_whole(const Box& room, const std::string& words) {
+  if (room.width() <= 0) return;
+  ImGui::SetCursorScreenPos(room.min);
+  ImGui::InvisibleButton("timeline_bracket", {room.width(), room.height()});
+  tooltip(words);
 }
 
 }  // namespace
@@ -102,15 +134,22 @@ void draw_ahead(ImDrawList* list, const TwoCharts& charts, const Ahead& ahead, c
   // Bold is what the headline says too.
   const Face face = words.agrees ? Face::bold : Face::text;
   const Box before{room.min, {left - s.px(kAfter), room.max.y}}, behind{{right + s.px(kAfter), room.min.y}, room.max};
-  const float most = std::max(before.width(), behind.width());
+  const std::string all = words.forms.front().all();
+  bool whole = false;
+  for (const PlacedWords& placed : beside_bracket(words, before.width(), behind.width(), face)) {
+    draw_text_in(list, placed.before ? before : behind, placed.before ? Align::right : Align::left, face, 12, ink,
+                 placed.words);
+    whole |= placed.words == all;
+  }
+  if (!whole) tell_whole(room, all);
+}
+
+void draw_no_bracket(ImDrawList* list, const Box& room, const std::vector<std::string>& words) {
   const auto fits =
-      std::ranges::find_if(words.forms, [&](const std::string& form) { return text_width(face, 12, form) <= most; });
-  const std::string& form = fits == words.forms.end() ? words.forms.back() : *fits;
-  const float wide = text_width(face, 12, form);
-  const bool left_of_it = wide <= before.width() || before.width() == most;
-  Box box = left_of_it ? before : behind;
-  if (left_of_it) box.min.x = std::max(box.min.x, box.max.x - wide);
-  draw_text_in(list, box, Align::left, face, 12, ink, fitted_text(face, 12, form, box.width() + 1));
+      std::ranges::find_if(words, [&](const std::string& w) { return text_width(Face::text, 12, w) <= room.width(); });
+  if (fits != words.end())
+    draw_text_in(list, room, Align::left, Face::text, 12, colour(style().theme, Token::dim), *fits);
+  if (fits != words.begin()) tell_whole(room, words.front());
 }
 
 void draw_edges(ImDrawList* list, const Chart& chart) {

@@ -21,6 +21,8 @@ std::vector<Box> draw_moment_names(ImDrawList* list, const Chart& chart, const B
 // From one end to the other a bracket in `room`, with the words beside it: bold where the headline says so too.
 void draw_ahead(ImDrawList* list, const TwoCharts& charts, const Ahead& ahead, const Box& room,
                 const AheadWords& words);
+// Why there is none, in its place.
+void draw_no_bracket(ImDrawList* list, const Box& room, const std::vector<std::string>& words);
 // Where a half shows no more of its block: when that ended, and which way it lies.
 void draw_edges(ImDrawList* list, const Chart& chart);
 

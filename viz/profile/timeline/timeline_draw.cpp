@@ -315,6 +315,8 @@ void draw_two(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float rig
   draw_chart(list, below, at.x);
   if (const auto ahead = ahead_of(scene))
     draw_ahead(list, {above, below}, *ahead, {{taken, lower.min.y}, lower.max}, ahead_words(scene, *ahead));
+  else
+    draw_no_bracket(list, {{taken, lower.min.y}, lower.max}, why_no_bracket(scene));
   point_below(list, below);
 }
 

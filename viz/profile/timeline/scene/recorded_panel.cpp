@@ -75,6 +75,8 @@ PanelTable launch_table(const PipelineScene& scene) {
     return s.band_rows > 0 ? static_cast<double>(s.timeline->grid_blocks) / s.band_rows : std::nan("");
   });
   if (most_tiles(scene) > 0) add(tr("query tiles per block"), 0, most_tiles);
+  if (scene.key_tiles > 0)
+    add(tr("key tiles of a consumer"), 0, [](const PipelineScene& s) { return static_cast<double>(s.key_tiles); });
   if (!scene.idle.empty()) add(tr("surely idle, %"), 1, [](const PipelineScene& s) { return 100 * s.idle_share; });
   const std::vector<std::pair<std::string, std::string>> tips{
       {tr("plain, median µs"), tr("Median without the recorder")},
@@ -83,6 +85,8 @@ PanelTable launch_table(const PipelineScene& scene) {
       {tr("tail, µs"), tr("From when the first SM finishes to when the last does")},
       {tr("gaps, % of SM time"), tr("Before an SM's first block and between its blocks")},
       {tr("in blocks, µs per SM"), tr("Average time during which an SM has a block")},
+      {tr("key tiles of a consumer"),
+       tr("That the consumer with the most computes in the shown block, over all its query tiles")},
       {tr("surely idle, %"),
        tr("Share of the shown block's time during which no product is in flight: the tensor cores have no work")}};
   for (PanelRow& row : table.rows)
@@ -131,7 +135,7 @@ RecordedPanel recorded_panel(const PipelineScene& scene) {
     panel.below = options_words(*scene.beside->timeline);
   }
   panel.tables.push_back(launch_table(scene));
-  const bool compared = scene.beside == nullptr || why_no_key_tiles(scene, *scene.beside).empty();
+  const bool compared = scene.beside == nullptr || not_typical(scene, *scene.beside).empty();
   if (!scene.states.empty() && compared) panel.tables.push_back(states_table(scene));
   for (PanelTable& table : panel.tables)
     for (PanelRow& row : table.rows)

@@ -333,6 +333,7 @@ class Scene {
     std::map<std::int32_t, std::int64_t> clocks;
     for (const LaneInterval& i : p_.intervals[told]) clocks[i.tag] += i.length();
     s_.states_of = t_.lanes[p_.lanes[told]].index;
+    s_.key_tiles = tiles;
     for (const auto& [tag, sum] : clocks)
       s_.states.push_back({words_of_state(tag), static_cast<double>(sum) / static_cast<double>(tiles) * s_.ns_a_clock,
                            std::string(tag_of(tag))});

@@ -160,6 +160,7 @@ struct PipelineScene {
   };
   std::vector<StateTime> states;
   std::int32_t states_of = 0;             // number of that consumer
+  std::int64_t key_tiles = 0;             // that it computes in the block: no other one computes more
   std::vector<std::int64_t> issues;       // when the first consumer hands over its products S: what two are aligned at
   std::vector<std::int32_t> issue_tiles;  // parallel: of which key tile
   std::vector<std::int32_t> issue_rows;   // parallel: rows of all consumers that take that key tile

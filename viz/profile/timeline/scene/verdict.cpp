@@ -1,9 +1,11 @@
-// The page's headline, and what sets two recordings of one problem apart.
+// The page's headline, what sets two recordings of one problem apart, and what the bracket between both says.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -72,10 +74,14 @@ bool is_no_gain(const Timeline& above, const Timeline& below, double gain) {
   return std::fabs(gain) <= 2 * std::hypot(relative_spread(above), relative_spread(below));
 }
 
+double later_share(const PipelineScene& above, const PipelineScene& below) {
+  return -launches_of(above, below).gain();
+}
+
 int later_below(const PipelineScene& above, const PipelineScene& below) {
-  const double gain = launches_of(above, below).gain();
-  if (is_no_gain(*above.timeline, *below.timeline, gain)) return 0;
-  return gain > 0 ? -1 : 1;
+  const double later = later_share(above, below);
+  if (is_no_gain(*above.timeline, *below.timeline, later)) return 0;
+  return later > 0 ? 1 : -1;
 }
 
 std::pair<std::string, std::string> what_differs(const Timeline& above, const Timeline& below) {
@@ -161,7 +167,8 @@ std::optional<Ahead> ahead_of(const PipelineScene& s) {
 
 std::string ends_words(const PipelineScene& above, const PipelineScene& below) {
   const double sooner = above.launch_ns - below.launch_ns;
-  const std::string by = time_text(std::fabs(sooner));
+  const std::string by =
+      fmt::format("{:.1f} µs", std::fabs(shown(above.launch_ns * kUs) - shown(below.launch_ns * kUs)));
   if (is_no_gain(*above.timeline, *below.timeline, sooner / above.launch_ns))
     return phrase("in these recordings, both end together: {} apart", by);
   return sooner > 0 ? phrase("in these recordings, ends {} sooner", by)
@@ -176,6 +183,118 @@ std::string verdict_of(const PipelineScene& s) {
   }
   if (s.typical) return s.headline;
   return phrase("Block {}, not typical: {}", s.block, s.headline);
+}
+
+double more_below(const Ahead& a) {
+  const bool known = a.above_work > 0 && a.below_work > 0;
+  return a.below_ns / a.above_ns * (known ? a.above_work / a.below_work : 1) - 1;
+}
+
+namespace {
+
+constexpr double kApart = 0.5, kLeastApart = 0.01;  // of the headline's share, and of the time: another size
+
+// How much more the lower block takes for as much work, as a share; 0: nobody knows.
+double whole_more_below(const PipelineScene& a, const PipelineScene& b) {
+  if (a.work <= 0 || b.work <= 0) return 0;
+  const auto per_work = [](const PipelineScene& s) { return static_cast<double>(s.length) * s.ns_a_clock / s.work; };
+  return per_work(b) / per_work(a) - 1;
+}
+
+// Whether such a share says what the headline says, about in size too.
+bool as_headline(const PipelineScene& s, double more) {
+  const int later = later_below(s, *s.beside);
+  if (sign_against_spread(s, more) != later) return false;
+  const double share = later_share(s, *s.beside);
+  return later == 0 || std::fabs(more - share) <= std::max(kApart * std::fabs(share), kLeastApart);
+}
+
+// Rows that take a key tile.
+std::string rows_text(double work, std::size_t tiles) {
+  const double rows = work / static_cast<double>(tiles);
+  const std::string text = fmt::format("{:.0f}", rows);
+  return std::fmod(work, static_cast<double>(tiles)) == 0 ? text : phrase("on average {}", text);
+}
+
+// How much is told: without what is general, without the times, in the fewest words.
+enum class Told : std::uint8_t { all, brief, share, least };
+
+std::string tiles_text(const Ahead& a, Told told) {
+  if (told == Told::least) return plural(a.tiles, "{0} tile", "{0} tiles");
+  if (told != Told::all) return plural(a.tiles, "{0} key tile in sight", "{0} key tiles in sight");
+  return plural(a.tiles, "In these two blocks, the {0} key tile in sight",
+                "In these two blocks, the {0} key tiles in sight");
+}
+
+// Of what the bracket is a measure: time, or where more rows take the key tiles of one, time for a row.
+std::string measured(const PipelineScene& s, const Ahead& a, Told told) {
+  const double more = more_below(a), by_ns = a.below_ns - a.above_ns;
+  const std::string by = time_text(std::fabs(by_ns)), share = fmt::format("{:.1f} %", 100 * std::fabs(more));
+  const std::string tiles = tiles_text(a, told);
+  const int way = sign_against_spread(s, more);
+  const bool times = told == Told::all || told == Told::brief;
+  if (a.above_work == a.below_work) {
+    if (way == 0) return times ? phrase("{}: as long, {} apart", tiles, by) : phrase("{}: as long", tiles);
+    const std::string much = times ? fmt::format("{} ({})", by, share) : share;
+    return way < 0 ? phrase("{}: {} less below", tiles, much) : phrase("{}: {} more below", tiles, much);
+  }
+  std::string words = way == 0  ? phrase("{}: as long per row below", tiles)
+                      : way < 0 ? phrase("{}: per row {} less below", tiles, share)
+                                : phrase("{}: per row {} more below", tiles, share);
+  if (!times) return words;
+  const std::string rows = rows_text(a.below_work, a.tiles), others = rows_text(a.above_work, a.tiles);
+  return words + " (" +
+         (by_ns < 0 ? phrase("{} rows in {} less than {} above", rows, by, others)
+                    : phrase("{} rows in {} more than {} above", rows, by, others)) +
+         ")";
+}
+
+// As a sentence's end and briefly.
+using Cause = std::pair<std::string, std::string>;
+
+Cause whole_blocks(const PipelineScene& s, double whole) {
+  const std::string share = fmt::format("{:.1f} %", 100 * std::fabs(whole));
+  const int later = later_below(s, *s.beside);
+  if (later == 0)
+    return {phrase("but over the whole blocks {} apart per row", share), phrase("whole blocks: {} apart", share)};
+  return later < 0 ? Cause{phrase("but over the whole blocks {} less per row", share),
+                           phrase("whole blocks: {} less per row", share)}
+                   : Cause{phrase("but over the whole blocks {} more per row", share),
+                           phrase("whole blocks: {} more per row", share)};
+}
+
+// Why key tiles do not differ as the launches do.
+Cause cause_of(const PipelineScene& s, double more) {
+  const PipelineScene& b = *s.beside;
+  if (const std::string why = not_typical(s, b); !why.empty()) {
+    if (!s.typical && !b.typical) return {why, tr("neither block is typical")};
+    return {why, s.typical ? phrase("block {} is not typical", b.block) : phrase("block {} is not typical", s.block)};
+  }
+  if (const double whole = whole_more_below(s, b); whole != 0 && as_headline(s, whole)) return whole_blocks(s, whole);
+  const double missing = later_share(s, b) - more;
+  if (const std::string few = few_consumers_cause(s, -missing); !few.empty()) return {few, few};
+  if (const std::string tiles = key_tiles_cause(s); !tiles.empty()) {
+    const std::string words = phrase("but {}", tiles);
+    return {words, words};
+  }
+  // What makes up for it.
+  if (const auto figure = launch_cause_towards(s, b, missing); later_below(s, b) != 0 && !figure.empty())
+    return {phrase("but {}", figure.front()), phrase("but {}", figure.back())};
+  const std::string ends = phrase("but {}", ends_words(s, b));
+  return {ends, ends};
+}
+
+}  // namespace
+
+AheadWords ahead_words(const PipelineScene& s, const Ahead& a) {
+  AheadWords words;
+  const double more = more_below(a);
+  words.agrees = not_typical(s, *s.beside).empty() && as_headline(s, more);
+  const Cause cause = words.agrees ? Cause{} : cause_of(s, more);
+  for (const Told told : {Told::all, Told::brief, Told::share})
+    words.forms.push_back({measured(s, a, told), cause.first});
+  for (const Told told : {Told::share, Told::least}) words.forms.push_back({measured(s, a, told), cause.second});
+  return words;
 }
 
 }  // namespace attn
