@@ -1,4 +1,5 @@
 // Two recordings on one axis as they are drawn in a low window: whole words, and no letter on the critical path.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -126,6 +127,20 @@ TEST_F(TimelinePairTest, NoPartOfABlockCutsTheBracketsWords) {
   }
   EXPECT_GT(brackets, 3U);
   EXPECT_EQ(whole, brackets);
+}
+
+TEST_F(TimelinePairTest, TheKeyOfAllSmsNamesTheShownBlockOfEachHalf) {
+  open(1280, 720);
+  window->controller().update({ShowAllSms{true}});
+  std::size_t unequal = 0;
+  each_pair([&](const PipelineScene& scene, const std::vector<DrawnText::Place>& places) {
+    const std::string words =
+        fmt::format("block shown in the lanes: {} above, {} below", scene.block, scene.beside->block);
+    EXPECT_TRUE(is_drawn(places, words)) << words;
+    EXPECT_TRUE(is_drawn(places, ends_words(scene, *scene.beside))) << ends_words(scene, *scene.beside);
+    unequal += scene.block != scene.beside->block;
+  });
+  EXPECT_GT(unequal, 0U);
 }
 
 // The level parts of the path, as they are drawn.

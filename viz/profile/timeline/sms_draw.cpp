@@ -84,7 +84,9 @@ struct BandKey {
 std::vector<BandKey> sms_key(const PipelineScene& scene) {
   std::vector<BandKey> key{{BandKey::Of::tiles, tr("query tiles: the stronger, the longer one takes")}};
   if (std::ranges::any_of(scene.bands, &BlockBand::shown))
-    key.push_back({BandKey::Of::shown, phrase("block {}, shown in the lanes", scene.block)});
+    key.push_back({BandKey::Of::shown, scene.beside == nullptr ? phrase("block {}, shown in the lanes", scene.block)
+                                                               : phrase("block shown in the lanes: {} above, {} below",
+                                                                        scene.block, scene.beside->block)});
   key.push_back({BandKey::Of::hatched, tr("no block left")});
   return key;
 }
