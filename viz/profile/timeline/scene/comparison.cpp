@@ -275,9 +275,7 @@ std::string not_typical_sentence(const PipelineScene& s) {
 // How much more a key tile takes below for each of the rows that take it, as both are told.
 double row_more_below(const PipelineScene& a, const PipelineScene& b) {
   if (a.work <= 0 || b.work <= 0) return 0;
-  const auto per_row = [](const PipelineScene& s) {
-    return key_tile_ns(s) * static_cast<double>(s.key_tiles) / s.work;
-  };
+  const auto per_row = [](const PipelineScene& s) { return static_cast<double>(s.length) * s.ns_a_clock / s.work; };
   return per_row(b) / per_row(a) - 1;
 }
 

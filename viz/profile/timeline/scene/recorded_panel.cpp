@@ -98,9 +98,9 @@ PanelTable launch_table(const PipelineScene& scene) {
 // Those of the one that is shown by their time, then those that the other has alone.
 PanelTable states_table(const PipelineScene& scene) {
   const PipelineScene* const other = scene.beside.get();
-  const bool same = other == nullptr || other->states_of == scene.states_of;
-  PanelTable table{same ? phrase("Key tile of consumer {}, ns", scene.states_of) : tr("Key tile of a consumer, ns"),
-                   {}};
+  const bool one = scene.states_of.size() == 1 && (other == nullptr || other->states_of == scene.states_of);
+  PanelTable table{
+      one ? phrase("Key tile of consumer {}, ns", scene.states_of.front()) : tr("Key tile of a consumer, ns"), {}};
   const auto time_in = [](const PipelineScene& s, const std::string& words) {
     const auto at = std::ranges::find(s.states, words, &PipelineScene::StateTime::words);
     return at == s.states.end() ? 0 : at->ns;
@@ -110,7 +110,7 @@ PanelTable states_table(const PipelineScene& scene) {
     table.rows.push_back(row_of(name, above, other == nullptr ? nullptr : &below, 0));
     table.rows.back().tip = tip;
   };
-  add(tr("all"), tr("From one key tile to the next, on average"), key_tile_ns(scene),
+  add(tr("all"), tr("From one key tile to the next, on average over the consumers that compute"), key_tile_ns(scene),
       other == nullptr ? 0 : key_tile_ns(*other));
   for (const PipelineScene::StateTime& state : scene.states)
     add(state.tag, state.words, state.ns, other == nullptr ? 0 : time_in(*other, state.words));

@@ -323,17 +323,21 @@ class Scene {
     for (const auto& [product, lane] : takers) s_.issue_rows[product] += rows;
   }
 
-  // For each key tile of one consumer.
+  // For each key tile of a consumer: the mean of those that compute. They get their Q one after another, so what one of
+  // them waits for is partly where it stands.
   void add_states() {
-    if (p_.products.empty()) return;
-    const std::size_t told = told_consumer(t_, p_);
-    const auto tiles =
-        std::ranges::count_if(p_.products, [&](const Product& x) { return !x.of_o && x.lane == p_.lanes[told]; });
-    if (tiles == 0) return;
     std::map<std::int32_t, std::int64_t> clocks;
-    for (const LaneInterval& i : p_.intervals[told]) clocks[i.tag] += i.length();
-    s_.states_of = t_.lanes[p_.lanes[told]].index;
-    s_.key_tiles = tiles;
+    std::int64_t tiles = 0;
+    for (std::size_t l = 0; l < p_.lanes.size(); ++l) {
+      const auto own =
+          std::ranges::count_if(p_.products, [&](const Product& x) { return !x.of_o && x.lane == p_.lanes[l]; });
+      if (own == 0) continue;
+      for (const LaneInterval& i : p_.intervals[l]) clocks[i.tag] += i.length();
+      s_.states_of.push_back(t_.lanes[p_.lanes[l]].index);
+      s_.key_tiles = std::max<std::int64_t>(s_.key_tiles, own);
+      tiles += own;
+    }
+    if (tiles == 0) return;
     for (const auto& [tag, sum] : clocks)
       s_.states.push_back({words_of_state(tag), static_cast<double>(sum) / static_cast<double>(tiles) * s_.ns_a_clock,
                            std::string(tag_of(tag))});

@@ -151,16 +151,16 @@ struct PipelineScene {
   std::string tail;  // which SMs end when
   std::int32_t band_rows = 0, band_places = 1;
   double launch_ns = 0;
-  // Nanoseconds a key tile that the consumer told of is in a state, the longest first; the second's and this one's by
-  // the same words. Together they are the time from one key tile to the next.
+  // Nanoseconds a key tile that a consumer is in a state, the mean of those that compute, the longest first; the
+  // second's and this one's by the same words. Together they are the time from one key tile to the next.
   struct StateTime {
     std::string words;
     double ns = 0;
     std::string tag;
   };
   std::vector<StateTime> states;
-  std::int32_t states_of = 0;             // number of that consumer
-  std::int64_t key_tiles = 0;             // that it computes in the block: no other one computes more
+  std::vector<std::int32_t> states_of;    // numbers of those consumers
+  std::int64_t key_tiles = 0;             // of the one that computes most in the block
   std::vector<std::int64_t> issues;       // when the first consumer hands over its products S: what two are aligned at
   std::vector<std::int32_t> issue_tiles;  // parallel: of which key tile
   std::vector<std::int32_t> issue_rows;   // parallel: rows of all consumers that take that key tile
