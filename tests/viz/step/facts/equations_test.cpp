@@ -208,6 +208,45 @@ TEST(StepEquations, WhatChangesTheScoresIsNamedWhereItIsAndNotBefore) {
   EXPECT_GT(masks, 10);
 }
 
+// What a step says of a maximum is true of the scores that it read: later ones of the row may be larger.
+void check_maximum(const Recording& rec, EventIndex e, int& checked) {
+  const StepPlace at = place_of(rec, e, {});
+  const StepValues values = step_values(rec, at, {}, nullptr);
+  const StripScene strip = strip_of(rec, at, values);
+  const std::string sentence = plain_text(strip.sentence), formula = plain_text(strip.formula);
+  SCOPED_TRACE(strip.position + ": " + sentence + " | " + formula);
+  EXPECT_EQ(sentence.find("All scores"), std::string::npos);
+  const auto equation = equation_of(formula);
+  const VersionId s = rec.after(e, Slot::s);
+  if (!equation || values.conditions.contains("nothing") || s == kNoVersion) return;
+  ASSERT_TRUE(equation->terms.starts_with("max(") && equation->terms.ends_with(")")) << "no numbers to compare";
+  const std::size_t comma = equation->terms.find(", ");
+  ASSERT_NE(comma, std::string::npos);
+  const std::string said = equation->terms.substr(comma + 2, equation->terms.size() - comma - 3);
+  const auto row = row_of(rec, s, at.row);
+  const double largest = *std::ranges::max_element(row);
+  if (std::isfinite(largest)) {
+    EXPECT_NEAR(value_of(said), largest, resolution(said) * 1.01);
+  }
+  EXPECT_NE(sentence.find(values.conditions.contains("no_max") ? "−∞" : said), std::string::npos);
+  ++checked;
+}
+
+TEST(StepEquations, AMaximumIsSaidOfTheScoresThatWereRead) {
+  int checked = 0;
+  for (const Preset& preset : presets()) {
+    for (const char* kernel : {"cpu_sequential", "cpu_tiled"}) {
+      if (!takes_preset(kernel, preset)) continue;
+      SCOPED_TRACE(std::string(preset.id) + " " + kernel);
+      const auto rec = record_preset(preset.id, kernel);
+      for (EventIndex e = 0; e < rec->events.size(); ++e)
+        if (rec->events[e].id.phase == Phase::max) check_maximum(*rec, e, checked);
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+  EXPECT_GT(checked, 100);
+}
+
 // A step that takes all keys of its rows says so, in its numbers and in its words, and names no key tile.
 TEST(StepEquations, AStepOfAllKeysNamesNoKeyTile) {
   for (const char* kernel : {"naive", "tiled"}) {
