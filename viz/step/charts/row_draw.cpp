@@ -131,6 +131,13 @@ std::optional<ShareText> shares_over_bars(const Frame& f) {
   return std::nullopt;
 }
 
+// On a plate: hatching would strike through the words.
+void draw_plated(const Frame& f, const Box& box, const std::string& words) {
+  const Style& s = style();
+  f.list->AddRectFilled(box.min, box.max, colour_of(Token::card), s.px(4));
+  draw_text_in(f.list, box, Align::centre, Face::text, 13, colour_of(Token::dim), words);
+}
+
 void draw_weights(const Frame& f) {
   const Style& s = style();
   const float base = f.weights.max.y, height = f.weights.height();
@@ -166,12 +173,7 @@ void draw_weights(const Frame& f) {
                    colour_of(Token::dim), share);
     }
   }
-  if (f.scene.no_weight.empty()) return;
-  // On hatching as well.
-  const float half = text_width(Face::text, 13, f.scene.no_weight) / 2 + s.px(6), x = f.no_weight.centre().x,
-              y = f.no_weight.centre().y;
-  f.list->AddRectFilled({x - half, y - s.px(10)}, {x + half, y + s.px(10)}, colour_of(Token::card), s.px(4));
-  draw_text_in(f.list, f.no_weight, Align::centre, Face::text, 13, colour_of(Token::dim), f.scene.no_weight);
+  if (!f.scene.no_weight.empty()) draw_plated(f, f.no_weight, f.scene.no_weight);
 }
 
 // The bar that is dragged, with a grip on its top; where it stood stays as an outline.
@@ -410,8 +412,7 @@ void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene,
     draw_strip(frame, frame.l_strip, TensorColour::l);
   }
   draw_axes(frame, in);
-  if (frame.no_score.width() > 0)
-    draw_text_in(list, frame.no_score, Align::centre, Face::text, 13, colour_of(Token::dim), scene.no_score);
+  if (frame.no_score.width() > 0) draw_plated(frame, frame.no_score, scene.no_score);
   const bool shares = shares_over_bars(frame).has_value();
   if (has_below) draw_legend_below(list, {in.min.x, in.max.y - below + s.px(4)}, in.width(), scene, shares, true);
   if (legend > 0)
