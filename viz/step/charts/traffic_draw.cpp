@@ -149,7 +149,8 @@ void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& who
       const std::string_view both = name_with_gradient(bar.order, p.part);
       const Box beside = widest_part(piece, once, bar.same_moment ? now : once);
       const ImU32 ink = now < beside.centre().x ? colour_of(Token::text) : text_on(fill);
-      const bool last = x + w >= left + width(bar.so_far) - 1;
+      // Behind a bar that is not at its end are the bytes that have not moved: no part's name stands there.
+      const bool last = bar.so_far >= bar.total && x + w >= left + width(bar.total) - 1;
       // Before the numbers, and before the line through the bar.
       const float behind = piece.max.x < once ? once - s.px(2) : left + room + s.px(8);
       draw_name(list, both.empty() ? p.letter : both, beside, last ? behind - piece.max.x : 0, ink);
