@@ -186,6 +186,13 @@ void draw_rank(const Place& p, std::size_t n) {
   draw_state(p, row, row.so_far, p.x.so_far.min.x, label.min.y);
 }
 
+void draw_scores_head(const Place& p, float top) {
+  std::vector<const RingGrid*> shown;
+  for (std::int32_t n = p.first; n < p.first + p.shown; ++n)
+    shown.push_back(&p.panel.scene.ranks[static_cast<std::size_t>(n)].scores);
+  draw_letters(p, top, p.x.scores.min.x, p.x.scores.width(), scores_heading(shown, p.panel.scene.scores));
+}
+
 void draw_heads(const Place& p, float top) {
   const RingScene& scene = p.panel.scene;
   const float low = top + p.s.px(21);
@@ -194,9 +201,7 @@ void draw_heads(const Place& p, float top) {
   if (p.x.q.width() > 0) draw_letter(p, top, p.x.q.min.x, p.x.q.width(), "Q", TensorColour::q, stays);
   if (p.x.next.width() > 0) draw_words(p, p.x.next, tr("next"), low);
   if (p.x.here.width() > 0) draw_words(p, p.x.here, tr("here now"), low);
-  if (p.x.scores.width() > 0)
-    draw_letter(p, top, p.x.scores.min.x, p.x.scores.width(), std::string(letter_of_slot(scene.scores)).c_str(),
-                tensor_of(scene.scores));
+  if (p.x.scores.width() > 0) draw_scores_head(p, top);
   if (scene.backward) return draw_gradient_heads(p, top);
   if (!p.x.states) return;
   for (const Box* x : {&p.x.turn, &p.x.so_far}) {

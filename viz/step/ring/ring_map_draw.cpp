@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -44,15 +45,18 @@ void fill_square(const Map& m, const Box& box, bool cut, ImU32 fill) {
 
 void draw_square(const Map& m, const RingSquare& square, const Box& box) {
   const RingSquareInks inks = ring_square_inks(m.s.theme, square.look);
+  const std::string turn = std::to_string(square.turn);
+  const ImVec2 size{text_width(Face::mono, kMapText, turn), m.s.px(kMapText) * kDigitHeight};
+  const std::optional<Box> number = ring_square_number(box, square.cut, size, m.s.px(1.5F));
   switch (square.look) {
     case RingSquareLook::hidden:
       return draw_hatch(m.list, box, faded(colour_of(Token::faint), 0.6F), 5);
     case RingSquareLook::later:
-      // In small ones the dashes would cross the numbers.
-      if (m.side >= m.s.px(kDashedFrom))
+      // In small ones the dashes would cross the numbers. What is filled is gone or done.
+      if (m.side >= m.s.px(kDashedFrom) || !number)
         draw_dashed(m.list, box, colour_of(Token::faint), 2);
       else
-        m.list->AddRectFilled(box.min, box.max, faded(colour_of(Token::faint), 0.2F));
+        draw_outline(m.list, box, faded(colour_of(Token::faint), 0.6F), 1, 2);
       break;
     case RingSquareLook::now:
       fill_square(m, box, square.cut, inks.fill);
@@ -62,10 +66,7 @@ void draw_square(const Map& m, const RingSquare& square, const Box& box) {
       fill_square(m, box, square.cut, inks.fill);
       break;
   }
-  const std::string turn = std::to_string(square.turn);
-  const ImVec2 size{text_width(Face::mono, kMapText, turn), m.s.px(kMapText) * kDigitHeight};
-  if (const auto number = ring_square_number(box, square.cut, size, m.s.px(1.5F)))
-    draw_text_in(m.list, *number, Align::centre, Face::mono, kMapText, inks.number, turn);
+  if (number) draw_text_in(m.list, *number, Align::centre, Face::mono, kMapText, inks.number, turn);
 }
 
 void draw_axes(const Map& m) {
@@ -110,6 +111,19 @@ void answer_pointer(const Map& m) {
   if (pressed && square.event) m.panel.commands.emplace_back(GoToEvent{*square.event});
 }
 
+// A turn of a rank's bar: as the squares of the map that are computed in it.
+void draw_turn(const Map& m, RingSquareLook look, const Box& bar) {
+  switch (look) {
+    case RingSquareLook::hidden:  // the other deal, which never runs
+      return m.list->AddRectFilled(bar.min, bar.max, faded(colour_of(Token::dim), 0.45F), m.s.px(1));
+    case RingSquareLook::later:
+      if (bar.height() >= m.s.px(4)) return draw_dashed(m.list, bar, colour_of(Token::faint), 2);
+      return m.list->AddLine({bar.min.x, bar.centre().y}, {bar.max.x, bar.centre().y}, colour_of(Token::faint));
+    default:
+      return m.list->AddRectFilled(bar.min, bar.max, ring_square_inks(m.s.theme, look).fill, m.s.px(1));
+  }
+}
+
 // A bar for each rank, cut by turns; returns its foot.
 float draw_work(const Map& m, const RingWork& work, bool zigzag, const Box& box, std::int64_t longest) {
   const RingScene& scene = m.panel.scene;
@@ -124,10 +138,9 @@ float draw_work(const Map& m, const RingWork& work, bool zigzag, const Box& box,
     float x = left;
     for (std::size_t turn = 0; turn < work.by_rank[rank].size(); ++turn) {
       const float wide = unit * static_cast<float>(work.by_rank[rank][turn]);
-      const bool now = zigzag == scene.ring.zigzag && static_cast<std::int64_t>(turn) == scene.turn;
-      const ImU32 fill = now ? colour_of(TensorColour::p) : faded(colour_of(TensorColour::p), 0.5F);
       const float gap = wide > m.s.px(4) ? m.s.px(1) : 0;
-      if (wide > 0) m.list->AddRectFilled({x, y + m.s.px(1)}, {x + wide - gap, y + high - m.s.px(1)}, fill, m.s.px(1));
+      const Box bar{{x, y + m.s.px(1)}, {x + wide - gap, y + high - m.s.px(1)}};
+      if (wide > 0) draw_turn(m, ring_turn_look(scene, zigzag, static_cast<std::int64_t>(turn)), bar);
       x += wide;
     }
     if (words) {

@@ -221,12 +221,16 @@ void draw_words(const Place& p, const Box& x, const char* text, float y) {
                12.5F, colour_of(Token::dim), text);
 }
 
+void draw_letters(const Place& p, float top, float left, float wide, const TextRuns& runs) {
+  draw_runs_in(p.list, {{left - p.s.px(20), top + p.s.px(18)}, {left + wide + p.s.px(20), top + p.s.px(kHead - 6)}},
+               Align::centre, 13, runs);
+}
+
 void draw_letter(const Place& p, float top, float left, float wide, const char* sign, TensorColour hue,
                  const char* after) {
   TextRuns runs{letter(sign, hue)};
   if (*after != '\0') runs.push_back(word(std::string(" ") + after));
-  draw_runs_in(p.list, {{left - p.s.px(20), top + p.s.px(18)}, {left + wide + p.s.px(20), top + p.s.px(kHead - 6)}},
-               Align::centre, 13, runs);
+  draw_letters(p, top, left, wide, runs);
 }
 
 }  // namespace attn::rings

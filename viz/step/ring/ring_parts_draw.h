@@ -80,6 +80,7 @@ void draw_way(const Place& p, const Box& from, const Box& to, std::span<const Ca
 // A letter over a column, and words over it.
 void draw_letter(const Place& p, float top, float left, float wide, const char* sign, TensorColour hue,
                  const char* after = "");
+void draw_letters(const Place& p, float top, float left, float wide, const TextRuns& runs);
 void draw_words(const Place& p, const Box& x, const char* text, float y);
 
 inline constexpr std::array<Carried, 2> kKeys{{{"K", TensorColour::k}, {"V", TensorColour::v}}};

@@ -28,8 +28,7 @@ constexpr std::int32_t kMostRows = 8;  // more of them, or keys, are those aroun
 // One tensor of the rank, with rows of queries or of keys.
 struct Part {
   const char* id;
-  std::string sign;
-  TensorColour hue;
+  TextRuns head;
   RingGrid grid;
   bool of_keys = false, statistic = false;
 };
@@ -112,10 +111,10 @@ class Pages {
     if (!parts.empty()) page_.groups.push_back({std::move(over), std::move(parts)});
   }
   Part queries(const char* id, const char* sign, TensorColour hue, const RingGrid& grid, bool statistic = false) const {
-    return {id, sign, hue, cut(grid, rows_, {0, grid.cols}), false, statistic};
+    return {id, {letter(sign, hue)}, cut(grid, rows_, {0, grid.cols}), false, statistic};
   }
   Part keys(const char* id, const char* sign, TensorColour hue, const RingGrid& grid, Span span) const {
-    return {id, sign, hue, cut(grid, span, {0, grid.cols}), true};
+    return {id, {letter(sign, hue)}, cut(grid, span, {0, grid.cols}), true};
   }
   void add_inputs() {
     using enum TensorColour;
@@ -123,9 +122,11 @@ class Pages {
     if (scene_.backward) add("", {queries("##ring_do", "dO", o, row_.d_o)});
     const bool here = (look_.has(k) || look_.has(v)) && !row_.home && !row_.k.cells.empty();
     if (here) add("", {keys("##ring_k", "K", k, row_.k, keys_), keys("##ring_v", "V", v, row_.v, keys_)});
-    if (look_.has(s) || look_.has(p) || scene_.backward)
-      add("", {{"##ring_scores", std::string(letter_of_slot(scene_.scores)), tensor_of(scene_.scores),
-                cut(row_.scores, rows_, keys_)}});
+    if (look_.has(s) || look_.has(p) || scene_.backward) add_scores();
+  }
+  void add_scores() {
+    const RingGrid grid = cut(row_.scores, rows_, keys_);
+    add("", {{"##ring_scores", scores_heading({&grid}, scene_.scores), grid}});
   }
   void add_states() {
     using enum TensorColour;
@@ -344,7 +345,7 @@ class RankDrawing {
       const float left = p_.rows.min.x + placed.left, wide = placed.cell * static_cast<float>(part.grid.cols);
       if (placed.over != nullptr && !placed.over->empty())
         draw_text(p_.list, {left, top}, Face::text, 12.5F, colour_of(Token::dim), *placed.over);
-      draw_letter(p_, letters - p_.s.px(18), left, wide, part.sign.c_str(), part.hue);
+      draw_letters(p_, letters - p_.s.px(18), left, wide, part.head);
       draw_part(placed, left, rows);
       if (!part.grid.made.any()) continue;
       const float low = rows + line_rows(page_, line);

@@ -34,6 +34,11 @@ std::string spans_words(const std::vector<std::int32_t>& rows, bool brief) {
   return words;
 }
 
+// In the sequence in which a query tile makes them of a key tile.
+std::array<Slot, 4> score_kinds() {
+  return {Slot::s, Slot::p, orders::backward_names().dp, orders::backward_names().ds};
+}
+
 class Builder {
  public:
   Builder(const Recording& rec, const StepPlace& at, const TensorScales& scales, const std::vector<ExactTile>& exact)
@@ -262,9 +267,7 @@ class Builder {
         const TileCover cover = r0 < r1 && c0 < c1 ? p.cover(at_.b, r0, r1, c0, c1) : TileCover::skipped;
         square.cut = cover == TileCover::partial;
         if (cover != TileCover::skipped) {
-          square.look = square.turn < scene_.turn    ? RingSquareLook::done
-                        : square.turn == scene_.turn ? RingSquareLook::now
-                                                     : RingSquareLook::later;
+          square.look = ring_turn_look(scene_, ring().zigzag, square.turn);
           square.event = first_event(queries.first(a), queries.end(a), keys.first(k), keys.end(k));
         }
         scene_.squares.push_back(square);
@@ -317,8 +320,7 @@ class Builder {
   const StepPlace& at_;
   const RingCells cells_;
   const orders::SplitNames& names_;
-  // What a query tile makes of a key tile, in the sequence in which it is made.
-  const std::array<Slot, 4> kinds_{Slot::s, Slot::p, orders::backward_names().dp, orders::backward_names().ds};
+  const std::array<Slot, 4> kinds_ = score_kinds();
   RingScene scene_;
   Phase phase_ = Phase::load_q;
   std::vector<EventIndex> last_;  // by query tile
@@ -334,6 +336,30 @@ std::int64_t RingWork::most() const {
   std::int64_t most = 0;
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) most = std::max(most, of_rank(rank));
   return most;
+}
+
+RingSquareLook ring_turn_look(const RingScene& scene, bool zigzag, std::int64_t turn) {
+  if (zigzag != scene.ring.zigzag) return RingSquareLook::hidden;
+  return turn < scene.turn ? RingSquareLook::done : turn == scene.turn ? RingSquareLook::now : RingSquareLook::later;
+}
+
+TextRuns scores_heading(const std::vector<const RingGrid*>& scores, Slot otherwise) {
+  const auto holds = [&](Slot kind) {
+    return std::ranges::any_of(scores, [&](const RingGrid* grid) {
+      for (std::int32_t r = 0; r < grid->rows; ++r)
+        for (std::int32_t c = 0; c < grid->cols; ++c)
+          if (grid->slot_of(r) == kind && grid->cell(r, c).look == CellLook::value) return true;
+      return false;
+    });
+  };
+  const auto sign = [](Slot slot) { return letter(std::string(letter_of_slot(slot)), tensor_of(slot)); };
+  TextRuns runs;
+  for (const Slot kind : score_kinds()) {
+    if (!holds(kind)) continue;
+    if (!runs.empty()) runs.push_back(word(tr(", then ")));
+    runs.push_back(sign(kind));
+  }
+  return runs.empty() ? TextRuns{sign(otherwise)} : runs;
 }
 
 RingWork ring_work(const Problem& p, const Options& o, std::int32_t b, bool zigzag) {

@@ -12,6 +12,7 @@
 #include "kernels/model/ring.h"
 #include "kernels/recording/recording.h"
 #include "kernels/recording/replay/exact.h"
+#include "viz/draw/text_runs.h"
 #include "viz/step/facts/scales.h"
 #include "viz/step/place/place.h"
 #include "viz/step/ring/ring_rows.h"
@@ -58,6 +59,13 @@ struct RingScene {
 // `exact`: fp64 of the query tiles of the step's head by index; with it the cells have texts. Empty: they have none.
 RingScene ring_scene(const Recording& rec, const StepPlace& at, const TensorScales& scales,
                      const std::vector<ExactTile>& exact);
+
+// How a turn of the work dealt this way stands: hidden, if it is the other way, which does not run.
+RingSquareLook ring_turn_look(const RingScene& scene, bool zigzag, std::int64_t turn);
+
+// Over the scores of some ranks, what stands in them as it is made: "S, then P", since one may have weights while
+// another has scores still. Where nothing stands in them: `otherwise`.
+TextRuns scores_heading(const std::vector<const RingGrid*>& scores, Slot otherwise);
 
 // What a rank computes under the problem's mask if tiles are dealt so.
 RingWork ring_work(const Problem& p, const Options& o, std::int32_t b, bool zigzag);

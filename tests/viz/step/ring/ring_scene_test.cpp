@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/model/order_row.h"
 #include "kernels/model/ring.h"
 #include "kernels/recording/lanes.h"
 #include "tests/viz/step/fixture.h"
@@ -156,6 +157,43 @@ TEST(RingScene, ScoresAndWeightsAreThoseOfTheirRowsAndKeys) {
   }
   EXPECT_GT(scores, 100);
   EXPECT_GT(weights, 100);
+}
+
+// One rank may have weights while another has scores still: no number stands under a letter that is not its own.
+TEST(RingScene, TheHeadingNamesAllThatStandsBelowIt) {
+  const auto rec = ring(4, true);
+  int both = 0;
+  for (EventIndex e = 0; e < rec->events.size(); ++e) {
+    const RingScene scene = scene_at(*rec, e);
+    std::vector<const RingGrid*> grids;
+    for (const RingRankRow& row : scene.ranks) grids.push_back(&row.scores);
+    const std::string heading = plain_text(scores_heading(grids, scene.scores));
+    std::set<std::string> below;
+    for (const RingGrid* grid : grids) {
+      for (std::int32_t r = 0; r < grid->rows; ++r)
+        for (std::int32_t c = 0; c < grid->cols; ++c)
+          if (grid->cell(r, c).look == CellLook::value) below.insert(std::string(letter_of_slot(grid->slot_of(r))));
+    }
+    for (const char* sign : {"S", "P"})
+      EXPECT_TRUE(below.empty() || below.contains(sign) == (heading.find(sign) != std::string::npos)) << e << heading;
+    both += below.size() == 2 ? 1 : 0;
+  }
+  EXPECT_GT(both, 10);
+}
+
+// The bars are of the colour of the squares: what is to come is not said to be done, and the other deal never runs.
+TEST(RingScene, ATurnOfTheWorkStandsAsItsSquaresDo) {
+  for (const bool zigzag : {true, false}) {
+    const auto rec = ring(4, zigzag);
+    for (EventIndex e = 0; e < rec->events.size(); e += 7) {
+      const RingScene scene = scene_at(*rec, e);
+      for (const RingSquare& square : scene.squares) {
+        if (square.look == RingSquareLook::hidden) continue;
+        EXPECT_EQ(ring_turn_look(scene, zigzag, square.turn), square.look) << e;
+        EXPECT_EQ(ring_turn_look(scene, !zigzag, square.turn), RingSquareLook::hidden) << e;
+      }
+    }
+  }
 }
 
 TEST(RingScene, TheLastStepShowsAttention) {
