@@ -64,15 +64,16 @@ void draw_difference(ImDrawList* list, const BandPlot& above, const BandPlot& be
     const float x = plot->x_of(plot->scene.launch_ns);
     list->AddLine({x, plot->box.min.y}, {x, plot->box.max.y}, ink, s.px(1.5F));
   }
-  const std::string words = ends_words(above.scene, below.scene);
-  const float width = text_width(Face::bold, 12, words);
+  const EndsTold told = ends_told(above.scene, below.scene);
+  const Face face = told.agrees ? Face::bold : Face::text;
+  const float width = text_width(face, 12, told.words);
   if (to - from >= s.px(2)) {
     list->AddLine({from, y}, {to, y}, ink, s.px(1.5F));
     for (const float x : {from, to}) list->AddLine({x, y - s.px(4)}, {x, y + s.px(4)}, ink, s.px(1.5F));
   }
   const float half = line_height(12) / 2;
-  draw_text_in(list, {{from - s.px(8) - width, y - half}, {from - s.px(8), y + half}}, Align::left, Face::bold, 12, ink,
-               words);
+  draw_text_in(list, {{from - s.px(8) - width, y - half}, {from - s.px(8), y + half}}, Align::left, face, 12, ink,
+               told.words);
 }
 
 // What a line's colours mean.

@@ -211,6 +211,12 @@ struct Ahead {
 std::optional<Ahead> ahead_of(const PipelineScene& scene);
 // Of two launches as recorded: which ends sooner, by how much.
 std::string ends_words(const PipelineScene& above, const PipelineScene& below);
+// The same, with what the launches do without the recorder where that is another answer: `agrees` says whether it is not.
+struct EndsTold {
+  std::string words;
+  bool agrees = true;
+};
+EndsTold ends_told(const PipelineScene& above, const PipelineScene& below);
 // Less than twice what the quartiles of both leave open.
 bool is_no_gain(const Timeline& above, const Timeline& below, double gain);
 // What sets each of two recordings of one problem apart: "2 slots", "3 slots"; the same of both where nothing does.

@@ -175,6 +175,20 @@ std::string ends_words(const PipelineScene& above, const PipelineScene& below) {
                     : phrase("in these recordings, ends {} later", by);
 }
 
+EndsTold ends_told(const PipelineScene& above, const PipelineScene& below) {
+  const std::string words = ends_words(above, below);
+  const double later = below.launch_ns / above.launch_ns - 1;
+  const int recorded = is_no_gain(*above.timeline, *below.timeline, later) ? 0 : later > 0 ? 1 : -1;
+  const int plain = later_below(above, below);
+  if (recorded == plain) return {words, true};
+  const TwoLaunches two = launches_of(above, below);
+  const std::string by = fmt::format("{:.1f} µs", std::fabs(shown(two.above) - shown(two.below)));
+  if (plain == 0) return {phrase("{}, but without the recorder there is no difference", words), false};
+  return {plain > 0 ? phrase("{}, but without the recorder {} later", words, by)
+                    : phrase("{}, but without the recorder {} sooner", words, by),
+          false};
+}
+
 std::string verdict_of(const PipelineScene& s) {
   if (s.beside != nullptr) return compared(s, *s.beside);
   if (s.sms_shown) {
