@@ -75,9 +75,31 @@ struct DroppedLooker {
   }
 };
 
+// Among what a step reads or makes.
+bool used_by(const OrderPhase& phase, Slot slot) {
+  const auto has = [&](const auto& slots) { return std::ranges::find(slots, slot) != slots.end(); };
+  const auto newest = [&](const auto& pairs) {
+    return std::ranges::any_of(pairs, [&](const Newest& n) { return n.fresh == slot || n.old == slot; });
+  };
+  return has(phase.before) || has(phase.after) || newest(phase.newest_before) || newest(phase.newest_after);
+}
+
+// No longer needed in this pass, as the bytes on chip are counted.
+bool let_go(const Recording& rec, EventIndex e, Slot slot) {
+  if (!stores_scores(rec.order) || rec.after(e, slot) == kNoVersion) return false;
+  const auto pass = static_cast<unsigned>(std::clamp(rec.events[e].pass, 0, 2));
+  const OrderPhase* phase = order_row(rec.order).phase(rec.events[e].id.phase);
+  for (const ChipLook& part : order_look(rec.order).chip)
+    for (const auto& [a, b] : part.slots)
+      if (a == slot || b == slot)
+        return (part.passes >> pass & 1U) == 0 && (phase == nullptr || !used_by(*phase, slot));
+  return false;
+}
+
 }  // namespace
 
 bool is_dropped(const Recording& rec, const StepPlace& at, Slot slot) {
+  if (let_go(rec, at.event, slot)) return true;
   if (rec.after(at.event, slot) != kNoVersion) return false;
   const std::int32_t i = at.i >= 0 ? at.i : at.first_row / std::max(at.br, 1);
   const std::int32_t j = at.j >= 0 ? at.j : at.first_key / std::max(at.bc, 1);
@@ -86,7 +108,8 @@ bool is_dropped(const Recording& rec, const StepPlace& at, Slot slot) {
 
 std::string dropped_words(const Recording& rec, const StepPlace& at, Slot slot) {
   const SlotLook& look = look_at(rec, at.event).slot(slot);
-  if (look.older && rec.after(at.event, *look.older) != kNoVersion) return tr("Computed and now shown under \"old\".");
+  if (look.older && rec.after(at.event, *look.older) != kNoVersion && !is_dropped(rec, at, *look.older))
+    return tr("Computed and now shown under \"old\".");
   return std::string(tr_of(look.gone));
 }
 

@@ -165,11 +165,10 @@ TileScene Builder::tile(Slot slot, bool transposed) const {
     }
   }
   const VersionId id = rec.after(e, slot);
-  if (id != kNoVersion) {
-    fill(tile, id);
-  } else if (is_dropped(rec, at, slot)) {
+  if (is_dropped(rec, at, slot))
     replace_look(tile, CellLook::empty, CellLook::dropped);
-  }
+  else if (id != kNoVersion)
+    fill(tile, id);
   return tile;
 }
 

@@ -127,6 +127,30 @@ TEST(TileStates, BytesHeldAreThoseOfTheTilesThatAreDrawnAsOnChip) {
   }
 }
 
+// What a pass over a stored S does not need is not on chip, though the recording keeps it to be checked by.
+TEST(TileStates, APassOverStoredScoresShowsOnlyWhatItHolds) {
+  for (const char* kernel : {"cpu_sequential", "cpu_tiled"}) {
+    const auto rec = record_preset("late_outlier", kernel);
+    const TensorScales scales = scales_of(*rec);
+    bool gone[3] = {};
+    for (EventIndex e = 0; e < rec->events.size(); ++e) {
+      const TilesScene scene = tiles_scene(*rec, e, pinned_row(5), OutputReading::as_summed, scales);
+      const std::int32_t pass = rec->events[e].pass;
+      const bool ends = order_row(rec->order).phase(rec->events[e].id.phase)->key_tile == false && pass == 2;
+      for (const TileScene* tile : drawn(scene)) {
+        const bool q = tile->slot == Slot::q, statistic = tile->statistic;
+        if (!q && !statistic) continue;
+        EXPECT_FALSE(tile->live && q && pass > 0) << kernel << ", step " << e + 1;
+        // LSE is made of m and ℓ.
+        EXPECT_FALSE(tile->live && statistic && pass == 2 && !ends) << kernel << ", step " << e + 1;
+        EXPECT_FALSE(has(*tile, CellLook::dropped) && has(*tile, CellLook::value));
+        gone[pass] = gone[pass] || has(*tile, CellLook::dropped);
+      }
+    }
+    EXPECT_TRUE(!gone[0] && gone[1] && gone[2]) << kernel;
+  }
+}
+
 std::vector<Case> all_orders() {
   std::vector<Case> cases = backward_cases();
   for (const char* kernel : kRecordingKernels) cases.push_back({kernel, record_preset("causal", kernel)});

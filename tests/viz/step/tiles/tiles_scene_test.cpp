@@ -10,6 +10,7 @@
 #include "tests/viz/step/fixture.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/charts/row.h"
+#include "viz/step/facts/dropped_tiles.h"
 #include "viz/step/facts/values.h"
 #include "viz/step/step_cache.h"
 
@@ -90,7 +91,7 @@ void check_step(Walk& walk, EventIndex e) {
   const TilesScene s = walk.scene(e);
   for (const TileScene* tile : all_tiles(s)) {
     const VersionId id = walk.rec->after(e, tile->slot);
-    ASSERT_EQ(tile->live, id != kNoVersion);
+    ASSERT_EQ(tile->live, id != kNoVersion && !is_dropped(*walk.rec, s.at, tile->slot));
     for (std::int32_t r = 0; r < tile->rows; ++r) {
       for (std::int32_t c = 0; c < tile->cols; ++c) {
         const Cell& cell = tile->cell(r, c);
