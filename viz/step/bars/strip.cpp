@@ -39,6 +39,10 @@ std::string position_words(const Recording& rec, const StepPlace& at) {
     words += phrase(", rank {}", *lane);
   else if (lane)
     words += phrase(", part {}", *lane + 1);
+  if (const auto merged = merged_parts(rec, at.event);
+      at.j >= 0 && merged && merged->numbered && order.of_query_tile(phase))
+    words += !order.phase(phase)->brings.empty() ? phrase(", part {}", part_of(rec, at.j) + 1)
+                                                 : phrase(", {} and {}", merged->first, merged->second);
   // A merge is of parts, and what a rank sends of all its keys, not of the key tile that names its event.
   const bool of_tile = takes_all_keys(rec, at.event) ? false
                        : order.keys_outside          ? !order.sends(phase)

@@ -55,16 +55,16 @@ const std::vector<std::string_view> kStepConditions = {
 };
 
 const std::vector<std::string_view> kStepPlaceholders = {
-    "row",        "i",          "j",         "rows",       "keys",   "first_row", "last_row",
-    "first_key",  "last_key",   "D",         "Dv",         "Lq",     "Lk",        "element_bytes",
-    "bytes",      "key",        "col",       "visible",    "scale",  "dot",       "scale_value",
-    "s",          "s_in",       "cap",       "added",      "slope",  "distance",  "p",
-    "rowmax",     "m_old",      "m_new",     "alpha",      "l_old",  "l_new",     "rowsum",
-    "accumulate", "o_old",      "o_new",     "pv",         "lse",    "delta",     "dp",
-    "ds",         "dv",         "dk",        "dq",         "was",    "part",      "o",
-    "do",         "lse_type",   "m_part",    "alpha_part", "l_part", "o_part",    "pages",
-    "page",       "b",          "rank",      "turn",       "share",  "next_rank", "sent",
-    "left_rank",  "last_share", "sums_sent", "kept_words"};
+    "row",        "i",          "j",         "rows",       "keys",       "first_row",   "last_row",
+    "first_key",  "last_key",   "D",         "Dv",         "Lq",         "Lk",          "element_bytes",
+    "bytes",      "key",        "col",       "visible",    "scale",      "dot",         "scale_value",
+    "s",          "s_in",       "cap",       "added",      "slope",      "distance",    "p",
+    "rowmax",     "m_old",      "m_new",     "alpha",      "l_old",      "l_new",       "rowsum",
+    "accumulate", "o_old",      "o_new",     "pv",         "lse",        "delta",       "dp",
+    "ds",         "dv",         "dk",        "dq",         "was",        "part",        "o",
+    "do",         "lse_type",   "m_part",    "alpha_part", "l_part",     "o_part",      "pages",
+    "page",       "b",          "rank",      "turn",       "share",      "next_rank",   "sent",
+    "left_rank",  "last_share", "sums_sent", "kept_words", "first_part", "second_part", "loaded_part"};
 
 namespace {
 

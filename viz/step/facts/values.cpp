@@ -96,6 +96,11 @@ void add_places(const StepWork& c) {
   c.put("key", c.out.key);
   c.put("col", c.out.col);
   if (order_row(c.rec.order).abreast == Abreast::ranks) add_ring(c);
+  if (const auto merged = merged_parts(c.rec, at.event)) {
+    c.put("first_part", merged->first, Token::dim);
+    c.put("second_part", merged->second, Token::dim);
+    c.put("loaded_part", part_of(c.rec, std::max(at.j, 0)) + 1);
+  }
   c.put_value("scale", scale_words(p), Token::text);
 }
 

@@ -9,6 +9,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/model/options.h"
+#include "kernels/model/order_row.h"
 #include "kernels/model/problem/pages.h"
 #include "kernels/recording/replay/exact.h"
 #include "viz/draw/number_text.h"
@@ -24,6 +25,42 @@ std::string_view word_at(const std::vector<std::string>& words, std::int64_t eac
 }
 
 }  // namespace
+
+namespace {
+
+// "part 3", or "parts 1–2"; counted from 0, the last one not among them.
+std::string parts_words(std::int64_t first, std::int64_t end) {
+  return end - first == 1 ? phrase("part {}", end) : phrase("parts {}–{}", first + 1, end);
+}
+
+}  // namespace
+
+std::int64_t part_of(const Recording& rec, std::int32_t key_tile) {
+  return KeyParts{rec.key_tiles(), splits_of(rec.options)}.of_tile(key_tile);
+}
+
+std::optional<MergedParts> merged_parts(const Recording& rec, EventIndex e) {
+  const OrderRow& order = order_row(rec.order);
+  const EventId& id = rec.events[e].id;
+  if (order.abreast != Abreast::parts || order.in_lane[static_cast<std::size_t>(id.phase)]) return std::nullopt;
+  const KeyParts parts{rec.key_tiles(), splits_of(rec.options)};
+  if (parts.parts == 2) return MergedParts{tr("the first part"), tr("the second part"), false};
+  const std::int64_t part = id.j < 0 ? -1 : part_of(rec, id.j);
+  // The first of two is loaded before the other is there.
+  const bool as_first = !order.phase(id.phase)->brings.empty() && std::ranges::all_of(order.own_slots, [&](Slot slot) {
+    return rec.after(e, slot) == kNoVersion;
+  });
+  std::vector<std::int64_t> ends(static_cast<std::size_t>(parts.parts));
+  for (std::size_t n = 0; n < ends.size(); ++n) ends[n] = static_cast<std::int64_t>(n) + 1;
+  std::optional<MergedParts> found;
+  for_each_merge(parts.parts, merges_as_tree(rec.options), [&](const MergeStep& step) {
+    std::int64_t &end = ends[static_cast<std::size_t>(step.into)], from = ends[static_cast<std::size_t>(step.from)];
+    if (part < 0 || (!found && (as_first ? step.into : step.from) == part))
+      found = MergedParts{parts_words(step.into, end), parts_words(step.from, from), true};
+    end = from;
+  });
+  return found;
+}
 
 std::string_view row_word(const Recording& rec, std::int32_t b, std::int64_t row) {
   return word_at(rec.labels.rows, rec.problem.Lq, b, row);

@@ -66,6 +66,17 @@ std::vector<std::int32_t> pages_of_tile(const Recording& rec, const StepPlace& a
 // "page 10", "pages 10, 6"; empty: the tile has no key.
 std::string pages_of_tile_words(const Recording& rec, const StepPlace& at);
 
+// What the two are called that a step merges, or will merge next, of more than two parts of the keys: "parts 1–2" and
+// "part 3", counted as the parts' own steps are; of two "the first part" and "the second part". None of steps that
+// merge nothing. After the last merge: those of that one.
+struct MergedParts {
+  std::string first, second;
+  bool numbered = false;  // more than two parts
+};
+// Of a key tile, counted from 0.
+std::int64_t part_of(const Recording& rec, std::int32_t key_tile);
+std::optional<MergedParts> merged_parts(const Recording& rec, EventIndex e);
+
 // "1/√8" where the scale is 1/sqrt(D), else a number.
 std::string scale_words(const Problem& p);
 

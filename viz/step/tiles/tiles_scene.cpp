@@ -253,6 +253,7 @@ TextRuns formula_of(const OrderRow& order, Slot slot) {
 // The algorithm, term by term.
 void add_captions(TilesScene& scene, const Recording& rec, EventIndex e) {
   const bool shaped = rec.after(e, Slot::s) == kNoVersion || held_scores(rec, e).masked;
+  const std::optional<MergedParts> merged = merged_parts(rec, e);
   const Captioner captioner{rec, held_scores(rec, e), held_maximum(rec, e), shaped};
   const PhaseLook& phase = scene.look->phase(rec.events[e].id.phase);
   for (const ColumnLook& column : scene.look->columns) {
@@ -260,6 +261,10 @@ void add_captions(TilesScene& scene, const Recording& rec, EventIndex e) {
     caption.live = phase.lights == column.column;
     caption.words = captioner.words(caption.live && !phase.caption.empty() ? phase.caption : column.caption);
     if (caption.words.empty()) caption.words = formula_of(order_row(rec.order), column.slot);
+    // Of many parts, "first" would be any. What has a formula keeps it.
+    const bool first = column.title == TitleKind::first;
+    if (merged && merged->numbered && column.caption.size() == 1 && (first || column.title == TitleKind::second))
+      caption.words = {word(first ? merged->first : merged->second)};
   }
   for (SideTile& side : scene.sides) {
     side.caption.words = side.below ? formula_of(order_row(rec.order), side.tile.slot) : TextRuns();
