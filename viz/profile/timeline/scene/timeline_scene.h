@@ -211,7 +211,7 @@ struct Ahead {
 std::optional<Ahead> ahead_of(const PipelineScene& scene);
 // Of two launches as recorded: which ends sooner, by how much.
 std::string ends_words(const PipelineScene& above, const PipelineScene& below);
-// The same, with what the launches do without the recorder where that is another answer: `agrees` says whether it is not.
+// The same, with what the launches do without the recorder where that is another answer (`agrees` is false then).
 struct EndsTold {
   std::string words;
   bool agrees = true;
