@@ -137,7 +137,7 @@ TEST_F(TimelinePairTest, TheKeyOfAllSmsNamesTheShownBlockOfEachHalf) {
     const std::string words =
         fmt::format("block shown in the lanes: {} above, {} below", scene.block, scene.beside->block);
     EXPECT_TRUE(is_drawn(places, words)) << words;
-    EXPECT_TRUE(is_drawn(places, ends_words(scene, *scene.beside))) << ends_words(scene, *scene.beside);
+    EXPECT_TRUE(is_drawn(places, ends_told(scene, *scene.beside).words)) << ends_told(scene, *scene.beside).words;
     unequal += scene.block != scene.beside->block;
   });
   EXPECT_GT(unequal, 0U);

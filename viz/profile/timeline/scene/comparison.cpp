@@ -331,9 +331,7 @@ Causes causes_of(const PipelineScene& a, const PipelineScene& b) {
     c.tiles = phrase("What differs most between the blocks: {}.", words);
   if (!c.tiles.empty() && (c.states.empty() || std::fabs(tiles) > std::fabs(time)))
     c.of_tiles = kCause;
-  else if (c.time == TileTime::why && !c.states.empty())
-    c.of_states = kCause;
-  else if (!c.figures.empty())
+  else if ((c.time != TileTime::why || c.states.empty()) && !c.figures.empty())
     c.of_figures = kCause;
   else
     c.of_states = kCause;
