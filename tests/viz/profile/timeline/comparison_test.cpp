@@ -265,7 +265,9 @@ TEST(Comparison, HasEachNumberOnce) {
       EXPECT_TRUE(says(s.beside_words, "and " + time_text(key_tile_ns(*s.beside)))) << s.beside_words;
     }
   });
-  EXPECT_GT(by_number, test::asked("ATTNSCOPE_SANITIZED") ? 0U : 1U);
+  if (!test::asked("ATTNSCOPE_SANITIZED")) {
+    EXPECT_GT(by_number, 1U);
+  }
   EXPECT_GT(about, 0U);
   EXPECT_GT(tiles, 0U);
 }
