@@ -65,6 +65,20 @@ class ProfileSourceTest : public ProfileTest {
   const ProfileView& view() const { return state().view.profile; }
 };
 
+// Profile's timeline with what came with the program.
+class TimelinePageTest : public ::testing::Test {
+ protected:
+  void open(int width, int height) {
+    window = std::make_unique<TestWindow>(width, height);
+    window->controller().update({ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::timeline}});
+    window->draw_frames(2);
+    window->controller().wait();
+    window->draw_frames(4);
+  }
+
+  std::unique_ptr<TestWindow> window;
+};
+
 // Ten samples at the set-up, 60 in S of which 20 are lost, 30 in P, all lost.
 inline KernelSamples toy_samples() {
   using gpu::CodePhase;

@@ -24,15 +24,8 @@ namespace {
 using Ctx = ImGuiTestContext;
 using profile_gui::child;
 
-class TimelinePairTest : public testing::Test {
+class TimelinePairTest : public profile_gui::TimelinePageTest {
  protected:
-  void open(int width, int height) {
-    window = std::make_unique<TestWindow>(width, height);
-    window->controller().update({ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::timeline}});
-    window->draw_frames(2);
-    window->controller().wait();
-    window->draw_frames(4);
-  }
   // Each pair as the page opens it, with what a frame draws; under a sanitizer a share of them.
   template <class Each>
   void each_pair(Each each) {
@@ -54,8 +47,6 @@ class TimelinePairTest : public testing::Test {
       }
     }
   }
-
-  std::unique_ptr<TestWindow> window;
 };
 
 bool is_drawn(const std::vector<DrawnText::Place>& places, const std::string& words) {

@@ -27,15 +27,8 @@ namespace {
 using Ctx = ImGuiTestContext;
 using profile_gui::child;
 
-class TimelineRowsTest : public testing::Test {
+class TimelineRowsTest : public profile_gui::TimelinePageTest {
  protected:
-  void open(int width, int height) {
-    window = std::make_unique<TestWindow>(width, height);
-    window->controller().update({ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::timeline}});
-    window->draw_frames(2);
-    window->controller().wait();
-    window->draw_frames(4);
-  }
   const TimelinesView& timelines() { return window->controller().model().timelines; }
   void show(const Timeline& t) {
     window->controller().update({ChooseTimeline{id_of(t)}, ChooseTimeSpan{}});
@@ -54,8 +47,6 @@ class TimelineRowsTest : public testing::Test {
     std::erase(words, ' ');
     return words;
   }
-
-  std::unique_ptr<TestWindow> window;
 };
 
 // Where the page goes on it fades: over the last pixels of what is in sight.

@@ -82,6 +82,19 @@ std::int64_t waits_for_keys(const Timeline& t, const Pipeline& p, std::size_t la
   return clocks;
 }
 
+// That with the most products, since one without rows in a query tile only passes its keys on; of several the one that
+// waits longest for K and V.
+std::size_t told_consumer(const Timeline& t, const Pipeline& p) {
+  std::pair<std::int64_t, std::int64_t> most{-1, 0};  // products, clocks
+  std::size_t of = 0;
+  for (std::size_t l = 0; l < p.lanes.size(); ++l) {
+    if (t.lanes[p.lanes[l]].kind != LaneKind::consumer) continue;
+    const std::pair own{std::ranges::count(p.products, p.lanes[l], &Product::lane), waits_for_keys(t, p, l)};
+    if (own > most) most = own, of = l;
+  }
+  return of;
+}
+
 std::string words_of_waits(const Timeline& t, const Pipeline& p) {
   const std::size_t lane = told_consumer(t, p);
   return phrase("Consumer {} spends {} of the time waiting for K and V.", t.lanes[p.lanes[lane]].index,
@@ -147,17 +160,6 @@ std::string listed(const std::vector<std::string>& words) {
 bool is_typical(const Timeline& t, std::int32_t block) {
   const double median = median_block(t).first;
   return std::fabs(ns_of_block(t, static_cast<std::size_t>(block)) - median) <= kTypical * median;
-}
-
-std::size_t told_consumer(const Timeline& t, const Pipeline& p) {
-  std::pair<std::int64_t, std::int64_t> most{-1, 0};  // products, clocks
-  std::size_t of = 0;
-  for (std::size_t l = 0; l < p.lanes.size(); ++l) {
-    if (t.lanes[p.lanes[l]].kind != LaneKind::consumer) continue;
-    const std::pair own{std::ranges::count(p.products, p.lanes[l], &Product::lane), waits_for_keys(t, p, l)};
-    if (own > most) most = own, of = l;
-  }
-  return of;
 }
 
 std::string recorded_kernels(const TimelinesView& all) {

@@ -129,7 +129,7 @@ double tiles_more_below(const PipelineScene& a, const PipelineScene& b) {
 bool explains(const PipelineScene& s, double more) {
   constexpr double kMuch = 0.3;
   const int later = later_below(s, *s.beside);
-  if (sign_against_spread(s, more) != later) return false;
+  if (sign_against_spread(s, *s.beside, more) != later) return false;
   return later == 0 || std::fabs(more) >= kMuch * std::fabs(later_share(s, *s.beside));
 }
 
@@ -181,8 +181,8 @@ double key_tile_ns(const PipelineScene& s) {
                          [](double sum, const PipelineScene::StateTime& state) { return sum + state.ns; });
 }
 
-int sign_against_spread(const PipelineScene& s, double more) {
-  if (is_no_gain(*s.timeline, *s.beside->timeline, more)) return 0;
+int sign_against_spread(const PipelineScene& above, const PipelineScene& below, double more) {
+  if (is_no_gain(*above.timeline, *below.timeline, more)) return 0;
   return more > 0 ? 1 : -1;
 }
 
@@ -284,7 +284,7 @@ enum class TileTime : std::uint8_t { why, per_row, not_why };
 
 TileTime tile_time(const PipelineScene& a, const PipelineScene& b) {
   if (!explains(a, tile_more_below(a, b))) return later_below(a, b) == 0 ? TileTime::per_row : TileTime::not_why;
-  const auto as_launches = [&](double more) { return sign_against_spread(a, more) == later_below(a, b); };
+  const auto as_launches = [&](double more) { return sign_against_spread(a, b, more) == later_below(a, b); };
   if (as_launches(key_tile_ns(b) / key_tile_ns(a) - 1)) return TileTime::why;
   return as_launches(row_more_below(a, b)) ? TileTime::per_row : TileTime::not_why;
 }

@@ -14,7 +14,7 @@ int later_below(const PipelineScene& above, const PipelineScene& below);
 // By how much, as a share of the upper one; below 0: sooner.
 double later_share(const PipelineScene& above, const PipelineScene& below);
 // Of such a share: 1, -1, or 0 where it is less than what the quartiles leave open.
-int sign_against_spread(const PipelineScene& scene, double more);
+int sign_against_spread(const PipelineScene& above, const PipelineScene& below, double more);
 
 // An SM's time in a launch, on average, µs: together what the launch takes.
 struct SmTime {

@@ -282,9 +282,6 @@ std::int32_t most_usual_block(const Timeline& t, std::span<const std::int32_t> r
 std::string turn_words(const Timeline& t, const Pipeline& p, const TimelinesView& all);
 // The largest part sets the pace, with all that are about as large; copies are one part. `parts` is not empty.
 std::string pace_headline(const std::vector<PathPart>& parts);
-// The consumer that sentences and times tell of, as an index into `p.lanes`: that with the most products, since one
-// without rows in a query tile only passes its keys on; of several the one that waits longest for K and V.
-std::size_t told_consumer(const Timeline& t, const Pipeline& p);
 // What was launched, its time without the recorder, and that of the very launch that is drawn.
 std::string launch_words(const Timeline& t);
 // Of a recording without a critical path: how much its lanes work and wait, what is missing, and which recordings of

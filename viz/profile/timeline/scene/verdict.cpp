@@ -79,9 +79,7 @@ double later_share(const PipelineScene& above, const PipelineScene& below) {
 }
 
 int later_below(const PipelineScene& above, const PipelineScene& below) {
-  const double later = later_share(above, below);
-  if (is_no_gain(*above.timeline, *below.timeline, later)) return 0;
-  return later > 0 ? 1 : -1;
+  return sign_against_spread(above, below, later_share(above, below));
 }
 
 std::pair<std::string, std::string> what_differs(const Timeline& above, const Timeline& below) {
@@ -177,8 +175,7 @@ std::string ends_words(const PipelineScene& above, const PipelineScene& below) {
 
 EndsTold ends_told(const PipelineScene& above, const PipelineScene& below) {
   const std::string words = ends_words(above, below);
-  const double later = below.launch_ns / above.launch_ns - 1;
-  const int recorded = is_no_gain(*above.timeline, *below.timeline, later) ? 0 : later > 0 ? 1 : -1;
+  const int recorded = sign_against_spread(above, below, below.launch_ns / above.launch_ns - 1);
   const int plain = later_below(above, below);
   if (recorded == plain) return {words, true};
   const TwoLaunches two = launches_of(above, below);
@@ -218,7 +215,7 @@ double whole_more_below(const PipelineScene& a, const PipelineScene& b) {
 // Whether such a share says what the headline says, about in size too.
 bool as_headline(const PipelineScene& s, double more) {
   const int later = later_below(s, *s.beside);
-  if (sign_against_spread(s, more) != later) return false;
+  if (sign_against_spread(s, *s.beside, more) != later) return false;
   const double share = later_share(s, *s.beside);
   return later == 0 || std::fabs(more - share) <= std::max(kApart * std::fabs(share), kLeastApart);
 }
@@ -245,7 +242,7 @@ std::string measured(const PipelineScene& s, const Ahead& a, Told told) {
   const double more = more_below(a), by_ns = a.below_ns - a.above_ns;
   const std::string by = time_text(std::fabs(by_ns)), share = fmt::format("{:.1f} %", 100 * std::fabs(more));
   const std::string tiles = tiles_text(a, told);
-  const int way = sign_against_spread(s, more);
+  const int way = sign_against_spread(s, *s.beside, more);
   const bool times = told == Told::all || told == Told::brief;
   if (a.above_work == a.below_work) {
     if (way == 0) return times ? phrase("{}: as long, {} apart", tiles, by) : phrase("{}: as long", tiles);
